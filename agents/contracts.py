@@ -1,0 +1,158 @@
+"""What a run is made of: values that the loop, the store, the page and the tests share.
+
+All of it is frozen and JSON-ready; identity (ids, owners, versions) belongs to whoever stores it.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Value(BaseModel):
+    """A frozen value that refuses unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ReasonKind(StrEnum):
+    """What a thought leads to."""
+
+    THOUGHT = "thought"
+    ACTION = "action"
+    FINAL = "final"
+
+
+class ToolCall(Value):
+    """An action: a tool's name and its inputs, as the model gave them."""
+
+    tool: str
+    inputs: dict[str, Any]
+
+
+class ReasonNode(Value):
+    """What one think step concluded.
+
+    `text` is the reasoning (for an implicit ACTION: the plain-language instruction), `call` the
+    action if think already named the tool, `answer` the user-facing text of a FINAL node.
+    """
+
+    kind: ReasonKind
+    text: str
+    call: ToolCall | None = None
+    answer: str = ""
+
+
+class Observation(Value):
+    """What came back from an action; `error` names the kind of failure, None when it went well."""
+
+    text: str
+    error: str | None = None
+
+
+class Turn(Value):
+    """One pass of think, act, observe; any part may be absent, and there is at most one action."""
+
+    index: int
+    thought: ReasonNode | None = None
+    action: ToolCall | None = None
+    observation: Observation | None = None
+
+
+class Exchange(Value):
+    """An earlier question of the conversation with the answer it got."""
+
+    question: str
+    answer: str
+
+
+class Step(StrEnum):
+    """What the loop does next."""
+
+    REASON = "reason"
+    TOOL = "tool"
+    HALT = "halt"
+
+
+class Status(StrEnum):
+    """How a run ended. Running out of turns or time is never success."""
+
+    SUCCEEDED = "succeeded"
+    EXHAUSTED = "exhausted"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class Reason(StrEnum):
+    """Why a run ended."""
+
+    ANSWERED = "answered"
+    TURNS = "turns"
+    TIME = "time"
+    STOPPED = "stopped"
+    PROVIDER = "provider"
+    CONFIGURATION = "configuration"
+    INTERNAL = "internal"
+
+
+class Decision(Value):
+    """The next step; a HALT says why."""
+
+    step: Step
+    reason: Reason | None = None
+
+
+class Outcome(Value):
+    """How a run ended, the best answer it has, and one line for the person who asked.
+
+    `partial` marks an answer given without having finished the work.
+    """
+
+    status: Status
+    reason: Reason
+    answer: str = ""
+    partial: bool = False
+    message: str = ""
+
+
+class Role(StrEnum):
+    """Who speaks in a message to a model."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class Message(Value):
+    """One message of a model request."""
+
+    role: Role
+    content: str
+
+
+class Usage(Value):
+    """Tokens of one model call as the server counted them; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class ModelCall(Value):
+    """The exact record of one call to a model, written whether it went well or not.
+
+    `request` is the body as it was posted. Times are seconds; `started_at` is Unix time.
+    `error` is empty when the reply is complete.
+    """
+
+    purpose: str
+    provider: str
+    model: str
+    request: str
+    reply: str
+    reasoning: str = ""
+    usage: Usage = Usage()
+    stop_reason: str = ""
+    started_at: float
+    first_token_seconds: float | None = None
+    seconds: float
+    error: str = ""

@@ -1,0 +1,104 @@
+"""What a run tells while it happens; each event maps to one frame of the live protocol.
+
+Think and act yield events; the loop folds them into the State and passes them on. The order within
+a turn is: turn.started, thought.delta*, reasoned, action.proposed?, action.started?,
+observation.delta*, observed?, turn.completed. A model.called follows the deltas of its call.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from agents.contracts import ModelCall, Observation, Outcome, ReasonNode, ToolCall, Turn, Value
+
+
+class TurnStarted(Value):
+    """A new turn begins."""
+
+    type: Literal["turn.started"] = "turn.started"
+    index: int
+
+
+class ThoughtDelta(Value):
+    """More text of the current thought."""
+
+    type: Literal["thought.delta"] = "thought.delta"
+    text: str
+
+
+class AnswerDelta(Value):
+    """More text of the answer."""
+
+    type: Literal["answer.delta"] = "answer.delta"
+    text: str
+
+
+class Reasoned(Value):
+    """The current turn's thought is complete."""
+
+    type: Literal["reasoned"] = "reasoned"
+    node: ReasonNode
+
+
+class ActionProposed(Value):
+    """The current turn's action is known; it has not begun, and may be stored before it does."""
+
+    type: Literal["action.proposed"] = "action.proposed"
+    call: ToolCall
+
+
+class ActionStarted(Value):
+    """The tool runs from here on."""
+
+    type: Literal["action.started"] = "action.started"
+
+
+class ObservationDelta(Value):
+    """More output of the running tool."""
+
+    type: Literal["observation.delta"] = "observation.delta"
+    text: str
+
+
+class Observed(Value):
+    """The current turn's observation is complete."""
+
+    type: Literal["observed"] = "observed"
+    observation: Observation
+
+
+class TurnCompleted(Value):
+    """The current turn will not change any more."""
+
+    type: Literal["turn.completed"] = "turn.completed"
+    turn: Turn
+
+
+class ModelCalled(Value):
+    """A model was called; the record is exact."""
+
+    type: Literal["model.called"] = "model.called"
+    call: ModelCall
+
+
+class RunEnded(Value):
+    """The run is over."""
+
+    type: Literal["run.ended"] = "run.ended"
+    outcome: Outcome
+
+
+Event = Annotated[
+    TurnStarted
+    | ThoughtDelta
+    | AnswerDelta
+    | Reasoned
+    | ActionProposed
+    | ActionStarted
+    | ObservationDelta
+    | Observed
+    | TurnCompleted
+    | ModelCalled
+    | RunEnded,
+    Field(discriminator="type"),
+]

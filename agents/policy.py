@@ -1,0 +1,48 @@
+"""A policy: the whole map from what the agent knows to what it does next.
+
+The four parts are Protocols of one call each; a function or any object with `__call__` will do, no
+base class needed. Limits and other behaviours are wrappers of the same shape as what they wrap.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from agents.contracts import Decision
+from agents.events import Event
+from agents.state import State
+
+
+class Think(Protocol):
+    """Reason one step: yield deltas, then exactly one `Reasoned`."""
+
+    def __call__(self, state: State, /) -> Iterator[Event]: ...
+
+
+class Act(Protocol):
+    """Carry out the last thought's action: yield `ActionProposed` and exactly one `Observed`."""
+
+    def __call__(self, state: State, /) -> Iterator[Event]: ...
+
+
+class Decide(Protocol):
+    """Choose the next step from the state alone."""
+
+    def __call__(self, state: State, /) -> Decision: ...
+
+
+class Summarize(Protocol):
+    """Close a halted run: yield answer deltas if any, then exactly one `RunEnded`."""
+
+    def __call__(self, state: State, /) -> Iterator[Event]: ...
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The four parts that the loop composes."""
+
+    name: str
+    think: Think
+    act: Act
+    decide: Decide
+    summarize: Summarize

@@ -1,0 +1,32 @@
+"""Which model a policy version asks for, as it is stored."""
+
+from typing import Any, Literal
+
+from pydantic import SecretStr
+
+from agents.contracts import Value
+
+
+class ModelChoice(Value):
+    """The provider and model to call; `auto` takes what the environment offers.
+
+    `base_url` and `model` may be empty for the provider's own default. `script` is for the scripted
+    provider alone: what it says, call by call. No secret is ever part of a choice.
+    """
+
+    provider: Literal["auto", "openai", "demo", "scripted"] = "auto"
+    model: str = ""
+    base_url: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    script: tuple[dict[str, Any], ...] = ()
+
+
+class Credentials(Value):
+    """A server of models found in the environment, with the key that opens it."""
+
+    base_url: str
+    api_key: SecretStr
+    model: str
+    found: str
+    """Where it was found, in words for the page."""

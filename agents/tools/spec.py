@@ -1,0 +1,84 @@
+"""A tool: a typed function with a docstring and one decorator."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, create_model
+
+from agents.control import Control
+from agents.errors import ConfigurationError
+
+Result = str | Iterator[str]
+
+
+class Safety(StrEnum):
+    """How much harm a tool can do; sensitive and dangerous ones wait for approval."""
+
+    SAFE = "safe"
+    MODERATE = "moderate"
+    SENSITIVE = "sensitive"
+    DANGEROUS = "dangerous"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """What a policy may call: name, what it is for, its inputs' schema, and how it runs.
+
+    `timeout` is in seconds. `idempotent` means that a call interrupted half-way may simply be made
+    again. A `run` that returns an iterator streams its output.
+    """
+
+    name: str
+    description: str
+    inputs: type[BaseModel]
+    run: Callable[..., Result]
+    timeout: float = 30.0
+    safety: Safety = Safety.SAFE
+    idempotent: bool = True
+    wants_control: bool = False
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the inputs."""
+        return self.inputs.model_json_schema()
+
+
+def tool(
+    *, timeout: float = 30.0, safety: Safety = Safety.SAFE, idempotent: bool = True
+) -> Callable[[Callable[..., Result]], Tool]:
+    """Make a Tool of a function: its name, its docstring and its annotated parameters.
+
+    A parameter annotated `Control` is not an input: it is given the run's control. Raises
+    ConfigurationError for a function without a docstring or with an unannotated parameter.
+    """
+
+    def make(function: Callable[..., Result]) -> Tool:
+        name = function.__name__
+        description = inspect.getdoc(function)
+        if not description:
+            raise ConfigurationError(f"The tool {name!r} needs a docstring: the model reads it.")
+        hints = get_type_hints(function, include_extras=True)
+        fields: dict[str, Any] = {}
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.name not in hints:
+                raise ConfigurationError(
+                    f"The tool {name!r} must say the type of {parameter.name!r}."
+                )
+            if hints[parameter.name] is not Control:
+                default = ... if parameter.default is parameter.empty else parameter.default
+                fields[parameter.name] = (hints[parameter.name], default)
+        return Tool(
+            name=name,
+            description=description,
+            inputs=create_model(name, __config__=ConfigDict(extra="forbid"), **fields),
+            run=function,
+            timeout=timeout,
+            safety=safety,
+            idempotent=idempotent,
+            wants_control=Control in hints.values(),
+        )
+
+    return make

@@ -1,0 +1,5 @@
+"""The tools of one run (being written)."""
+
+
+class Toolkit:
+    """Hold tools."""

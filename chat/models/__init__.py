@@ -1,0 +1,24 @@
+"""One noun a file."""
+
+from chat.models.conversation import Conversation
+from chat.models.model_call import ModelCall
+from chat.models.policy import Policy, PolicyVersion
+from chat.models.run import ENDED, LIVE, Run, RunStatus
+from chat.models.search_document import SearchDocument
+from chat.models.turn import Turn, TurnStatus
+from chat.models.user import User
+
+__all__ = [
+    "ENDED",
+    "LIVE",
+    "Conversation",
+    "ModelCall",
+    "Policy",
+    "PolicyVersion",
+    "Run",
+    "RunStatus",
+    "SearchDocument",
+    "Turn",
+    "TurnStatus",
+    "User",
+]

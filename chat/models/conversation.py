@@ -1,0 +1,48 @@
+"""A conversation: one person's thread of runs."""
+
+from typing import TYPE_CHECKING, Self
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+if TYPE_CHECKING:
+    from chat.models.user import User
+
+TITLE_LENGTH = 120
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    """Conversations by who may see them."""
+
+    def of(self, user: "User") -> Self:
+        """Keep the user's own conversations."""
+        return self.filter(owner=user)
+
+    def readable_by(self, user: "User") -> Self:
+        """Keep what the user may read: their own, or all for a reviewer."""
+        return self if user.is_reviewer else self.of(user)
+
+
+class Conversation(models.Model):
+    """A titled thread of runs with one owner; only the owner writes in it."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations"
+    )
+    title = models.CharField(max_length=TITLE_LENGTH, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = ConversationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-updated_at", "-id"]
+        indexes = [models.Index(fields=["owner", "-updated_at", "-id"])]
+
+    def __str__(self) -> str:
+        return self.title or "New conversation"
+
+    def get_absolute_url(self) -> str:
+        """Return the page of the conversation."""
+        return reverse("conversation", args=[self.pk])

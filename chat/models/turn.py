@@ -1,0 +1,97 @@
+"""A turn: one pass of think, act and observe, as it happened."""
+
+from django.db import models
+from django.db.models import Q
+
+from agents import contracts
+from chat.models.run import Run
+
+
+class TurnStatus(models.TextChoices):
+    """Whether a turn may still change."""
+
+    OPEN = "open", "open"
+    COMPLETE = "complete", "complete"
+    INTERRUPTED = "interrupted", "interrupted"
+
+
+class Turn(models.Model):
+    """A stored turn; any part may be absent. `stream_id` is the cursor of its last frame.
+
+    The row is written before the tool runs, and completed before the page sees it complete.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="turns")
+    index = models.PositiveIntegerField()
+    attempt = models.PositiveIntegerField()
+    status = models.CharField(max_length=12, choices=TurnStatus, default=TurnStatus.OPEN)
+
+    kind = models.CharField(
+        max_length=12, choices=[(k.value, k.value) for k in contracts.ReasonKind]
+    )
+    thought = models.TextField(blank=True)
+    answer = models.TextField(blank=True)
+    tool = models.CharField(max_length=120, blank=True)
+    inputs = models.JSONField(null=True, blank=True)
+    observation = models.TextField(null=True, blank=True)  # noqa: DJ001 - None: nothing came back yet
+    observation_error = models.CharField(max_length=60, blank=True)
+
+    stream_id = models.CharField(max_length=40, default="0-0")
+    started_at = models.DateTimeField()
+    acted_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["run", "index"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "index"], name="one_turn_per_index"),
+            models.CheckConstraint(
+                name="turn_status_is_known", condition=Q(status__in=TurnStatus.values)
+            ),
+            models.CheckConstraint(
+                name="turn_ended_at_iff_not_open",
+                condition=Q(status="open", ended_at__isnull=True)
+                | (~Q(status="open") & Q(ended_at__isnull=False)),
+            ),
+            models.CheckConstraint(
+                name="turn_tool_iff_inputs",
+                condition=Q(tool="", inputs__isnull=True) | (~Q(tool="") & Q(inputs__isnull=False)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"Turn {self.number} of run {self.run_id}"
+
+    @property
+    def number(self) -> int:
+        """Return the turn's number as people count, from 1."""
+        return self.index + 1
+
+    @property
+    def seconds(self) -> float | None:
+        """Return how long the whole turn took; None while it is open."""
+        return None if self.ended_at is None else (self.ended_at - self.started_at).total_seconds()
+
+    @property
+    def action_seconds(self) -> float | None:
+        """Return how long the action took; None without one or while it runs."""
+        if self.acted_at is None or self.ended_at is None:
+            return None
+        return (self.ended_at - self.acted_at).total_seconds()
+
+    def as_contract(self) -> contracts.Turn:
+        """Return the engine's value of this turn, for replay."""
+        call = contracts.ToolCall(tool=self.tool, inputs=self.inputs) if self.tool else None
+        return contracts.Turn(
+            index=self.index,
+            thought=contracts.ReasonNode(
+                kind=contracts.ReasonKind(self.kind),
+                text=self.thought,
+                call=call,
+                answer=self.answer,
+            ),
+            action=call,
+            observation=None
+            if self.observation is None
+            else contracts.Observation(text=self.observation, error=self.observation_error or None),
+        )

@@ -1,0 +1,5 @@
+"""The addresses of the pages."""
+
+from typing import Any
+
+urlpatterns: list[Any] = []

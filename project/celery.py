@@ -1,0 +1,11 @@
+"""The Celery app; `celery -A project worker` finds it here."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "project.settings")
+
+app = Celery("turnstone")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["chat.runs"])
