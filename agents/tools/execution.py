@@ -1,0 +1,128 @@
+"""Run one tool call in a thread of its own, so that a tool that hangs never hangs its run.
+
+A thread cannot be killed: one that does not heed its Control is abandoned, and holds one of a
+bounded number of places until it ends.
+"""
+
+import logging
+import threading
+from collections.abc import Generator, Iterator
+from typing import Any
+
+from agents.control import Control
+from agents.errors import AgentError, OutOfTime, ToolFailed, ToolTimeout
+from agents.tools.output import Output
+from agents.tools.spec import Tool
+
+logger = logging.getLogger(__name__)
+
+_PLACES = threading.BoundedSemaphore(256)
+_GLANCE = 0.1
+"""Seconds between two looks at the run's control while a tool is silent."""
+
+
+def execute(tool: Tool, inputs: dict[str, Any], control: Control) -> Generator[str, None, None]:
+    """Yield the tool's output piece by piece, clamped.
+
+    The tool gets a Control of its own, which ends with the tool's timeout, with the run, or when
+    nobody reads on. Raises ToolError for what went wrong, after the output so far, and Halted
+    within moments of the run's halt.
+    """
+    own = Control(min(tool.timeout, control.remaining()), control.idle_seconds)
+    job = _Job(tool, inputs, own)
+    try:
+        _start(job, control, own)
+        while not job.is_over and own.remaining() > 0:
+            yield from job.take(_GLANCE)
+            control.check()
+        yield from job.take(0)
+        if rest := job.rest():
+            yield rest
+        if error := job.failure():
+            control.check()
+            raise error
+    finally:
+        own.stop()
+
+
+def _start(job: "_Job", control: Control, own: Control) -> None:
+    while not _PLACES.acquire(timeout=_GLANCE):
+        control.check()
+        if own.remaining() <= 0:
+            raise ToolFailed("Too many tools are running; try again later.")
+    try:
+        threading.Thread(target=job.run, name=f"tool-{job.tool.name}", daemon=True).start()
+    except RuntimeError as error:
+        _PLACES.release()
+        raise ToolFailed("This machine cannot start another tool now; try again later.") from error
+
+
+class _Job:
+    """One call: written by the tool's thread, read by the run's."""
+
+    def __init__(self, tool: Tool, inputs: dict[str, Any], control: Control) -> None:
+        self.tool = tool
+        self.is_over = False
+        self._inputs = inputs | ({"control": control} if tool.wants_control else {})
+        self._control = control
+        self._changed = threading.Condition()
+        self._pieces: list[str] = []
+        self._output = Output()
+        self._error: Exception | None = None
+        self._is_complete = False
+
+    def run(self) -> None:
+        """Run the tool to its end; what it raises is kept, not raised."""
+        try:
+            self._run()
+            self._is_complete = True
+        except Exception as error:
+            self._error = error
+            if not isinstance(error, AgentError):
+                logger.exception("The tool %r broke", self.tool.name)
+        finally:
+            _PLACES.release()
+            with self._changed:
+                self.is_over = True
+                self._changed.notify()
+
+    def take(self, seconds: float) -> list[str]:
+        """Return the pieces since the last call, waiting at most `seconds` for the first."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._pieces or self.is_over, seconds)
+            pieces, self._pieces = self._pieces, []
+        return pieces
+
+    def rest(self) -> str:
+        """Return the output beyond the pieces."""
+        with self._changed:
+            return self._output.rest()
+
+    def failure(self) -> AgentError | None:
+        """Return what went wrong, in words for the model; None if nothing did."""
+        name, error = self.tool.name, self._error
+        if not self.is_over or isinstance(error, OutOfTime):
+            return ToolTimeout(f"{name} ran longer than {self.tool.timeout:g} s and was stopped.")
+        if self._is_complete or isinstance(error, AgentError):
+            return error if isinstance(error, AgentError) else None
+        # The message of an unknown error may hold paths or secrets: the log has it, the model not.
+        kind = type(error).__name__ if error else "exit"
+        return ToolFailed(f"UnexpectedError: {name} broke ({kind}); the details are in the log.")
+
+    def _run(self) -> None:
+        result = self.tool.run(**self._inputs)
+        pieces: Iterator[str] = iter((result,)) if isinstance(result, str) else iter(result)
+        try:
+            for piece in pieces:
+                self._control.check()
+                self._add(piece)
+        finally:
+            close = getattr(pieces, "close", None)
+            if close is not None:
+                close()
+
+    def _add(self, piece: str) -> None:
+        with self._changed:
+            if head := self._output.add(piece):
+                self._pieces.append(head)
+                self._changed.notify()

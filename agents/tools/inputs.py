@@ -1,0 +1,139 @@
+"""A tool's inputs: told to the model, read out of its text, and checked before the tool runs."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ValidationError
+
+from agents.errors import InvalidInputs
+from agents.tools.spec import Tool
+
+_FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
+_LABEL = re.compile(r"\A\s*(?:action\s+)?inputs?\s*:\s*", re.IGNORECASE)
+_NOT_JSON = (ValueError, SyntaxError, RecursionError, MemoryError, TypeError)
+_LITERAL_LIMIT = 20_000
+_MESSAGE_LIMIT = 1_000
+
+
+def describe_inputs(tool: Tool) -> str:
+    """Return the inputs in one line: name, type, whether required, and what each is for."""
+    schema = tool.schema
+    required = schema.get("required", ())
+    told = []
+    for name, field in schema.get("properties", {}).items():
+        need = "required" if name in required else "optional"
+        purpose = f": {field['description']}" if field.get("description") else ""
+        told.append(f"{name} ({_type(field)}, {need}){purpose}")
+    return "; ".join(told) or "none"
+
+
+def read_inputs(tool: Tool, text: str) -> dict[str, Any]:
+    """Return the inputs that `text` holds, not yet checked.
+
+    That is a JSON object, fenced or with words around it, whose names are the tool's; else the
+    whole text for the one required string input; else for the only input. Raises InvalidInputs.
+    """
+    fields = tool.inputs.model_fields
+    bare = unfenced(text)
+    for found in _objects(bare):
+        if not found or found.keys() & fields.keys():
+            return found
+    taker = _taker(tool)
+    if taker is None and not bare:
+        return {}
+    if taker is None or not bare or _looks_broken(bare, fields):
+        raise InvalidInputs(
+            f"The inputs of {tool.name} must be one JSON object. It takes: {describe_inputs(tool)}."
+        )
+    return {taker: _value(tool, taker, bare)}
+
+
+def check_inputs(tool: Tool, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return the inputs as the tool's own types; raises InvalidInputs naming every wrong one."""
+    try:
+        checked = tool.inputs.model_validate(inputs)
+    except ValidationError as error:
+        wrong = "; ".join(_complaints(error))[:_MESSAGE_LIMIT]
+        raise InvalidInputs(
+            f"Invalid inputs for {tool.name}: {wrong}. It takes: {describe_inputs(tool)}."
+        ) from error
+    return {name: getattr(checked, name) for name in tool.inputs.model_fields}
+
+
+def unfenced(text: str) -> str:
+    """Return `text` without surrounding space and without the code fence around all of it."""
+    match = _FENCE.match(text)
+    return (match[1] if match else text).strip()
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON object that `text` is or begins with, else the first one within it."""
+    start = text.find("{")
+    if start < 0:
+        return
+    try:
+        found, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
+    except _NOT_JSON:
+        found = _literal(text[start:])
+    if isinstance(found, dict) and all(isinstance(key, str) for key in found):
+        yield found
+
+
+def _literal(text: str) -> object:
+    """Return the Python literal that `text` is, for models that write one for JSON."""
+    if len(text) > _LITERAL_LIMIT:
+        return None
+    try:
+        return ast.literal_eval(text)
+    except _NOT_JSON:
+        return None
+
+
+def _taker(tool: Tool) -> str | None:
+    """Return the input that takes a plain text."""
+    fields = tool.inputs.model_fields
+    required = [name for name, field in fields.items() if field.is_required()]
+    if len(required) == 1 and (len(fields) == 1 or fields[required[0]].annotation is str):
+        return required[0]
+    return next(iter(fields)) if len(fields) == 1 else None
+
+
+def _looks_broken(text: str, names: Any) -> bool:
+    """Tell a JSON object of these inputs that does not parse from text that has a brace in it."""
+    return text.startswith("{") and any(
+        re.search(rf"[\"']{re.escape(name)}[\"']\s*:", text) for name in names
+    )
+
+
+def _value(tool: Tool, name: str, text: str) -> object:
+    if tool.inputs.model_fields[name].annotation is str:
+        return text
+    try:
+        return json.loads(text)
+    except _NOT_JSON:
+        return text
+
+
+def _complaints(error: ValidationError) -> Iterator[str]:
+    for problem in error.errors(include_url=False, include_input=False):
+        where = ".".join(str(part) for part in problem["loc"])[:100] or "inputs"
+        match problem["type"]:
+            case "missing":
+                yield f"Missing required input: {where}"
+            case "extra_forbidden":
+                yield f"Unknown input: {where}"
+            case _:
+                yield f"{where}: {problem['msg'][:200]}"
+
+
+def _type(field: dict[str, Any]) -> str:
+    if "enum" in field:
+        return "one of " + ", ".join(map(str, field["enum"]))
+    if "anyOf" in field:
+        return " or ".join(_type(option) for option in field["anyOf"])
+    kind = str(field.get("type", "any"))
+    inner = field.get("items" if kind == "array" else "additionalProperties")
+    return f"{kind} of {_type(inner)}" if isinstance(inner, dict) and inner else kind
