@@ -1,13 +1,21 @@
-"""Who may sign up, and who may read other people's transcripts."""
+"""Who may sign up, who is signed in, and who may read other people's transcripts."""
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
 from django.http import HttpRequest
 
+from chat.models import User
+
 REVIEWER = "reviewer"
 
 
-class Adapter(DefaultAccountAdapter):
+class SignedInRequest(HttpRequest):
+    """A request to a view that only signed-in people reach."""
+
+    user: User
+
+
+class Adapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth ships no types
     """Keep sign-up closed unless TURNSTONE_SIGNUP opens it."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

@@ -1,5 +1,8 @@
 """The addresses of the pages."""
 
-from typing import Any
+from django.urls import include, path
 
-urlpatterns: list[Any] = []
+urlpatterns = [
+    path("", include("chat.conversations.urls")),
+    path("", include("chat.transcripts.urls")),
+]

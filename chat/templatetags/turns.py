@@ -1,0 +1,142 @@
+"""How a turn and its run are put into words and shapes, for every page that shows one."""
+
+import json
+from typing import Any
+
+from django import template
+
+from agents.contracts import Reason
+from chat.models import Run, RunStatus, Turn
+from chat.transcripts.fold import Folded, fold
+
+register = template.Library()
+
+WHAT_TO_DO = {
+    Reason.TURNS: "Ask a narrower question, or ask again under a policy that allows more turns.",
+    Reason.TIME: "Ask a narrower question, or ask again under a policy that allows more time.",
+    Reason.PROVIDER: "The turns so far are kept. Ask again once the model answers.",
+    Reason.CONFIGURATION: "Whoever runs this Turnstone has to mend that; then ask again.",
+    Reason.INTERNAL: "The turns so far are kept. Ask again; if it happens twice, tell whoever "
+    "runs this Turnstone the number of the run.",
+}
+
+
+@register.filter
+def seconds(value: float | None) -> str:
+    """Write a duration the way people say it: 0.8 s, 12 s, 2 min 05 s, 1 h 04 min."""
+    if value is None:
+        return ""
+    if value < 9.95:
+        return f"{value:.1f} s"
+    whole = round(value)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+@register.filter
+def thousands(value: int | None) -> str:
+    """Write a count with its thousands apart."""
+    return "" if value is None else f"{value:,}"
+
+
+@register.filter
+def as_json(value: object) -> str:
+    """Write a value as readable JSON, in its own script."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+@register.filter
+def kind_in_words(turn: Turn) -> str:
+    """Say what kind of turn this is and whether it went well."""
+    if turn.observation_error:
+        return "action that failed"
+    return {"final": "answer", "action": "action"}.get(turn.kind, "thought")
+
+
+@register.filter
+def error_in_words(turn: Turn) -> str:
+    """Say what kind of failure came back instead of an observation."""
+    return {
+        "ToolNotFound": "No such tool",
+        "ToolSelectionError": "No tool fits",
+        "InvalidInputs": "The inputs do not fit the tool",
+        "ToolFailed": "The tool failed",
+        "ToolTimeout": "The tool took too long",
+        "ParseError": "The reply did not follow the format",
+        "Interrupted": "Interrupted",
+    }.get(turn.observation_error, turn.observation_error)
+
+
+@register.filter
+def is_prose(text: str | None) -> bool:
+    """Tell whether an observation reads as sentences rather than as data."""
+    if not text or len(text) < 80 or "\n " in text or "\t" in text:
+        return False
+    sample = text[:2000]
+    letters = sum(c.isalpha() or c.isspace() for c in sample)
+    return letters > 0.85 * len(sample) and ". " in sample
+
+
+@register.filter
+def status_in_words(run: Run, turns: Any = None) -> str:
+    """Say where the run is, or how it ended with how many turns and how long it took."""
+    if run.status == RunStatus.QUEUED:
+        return _queued(run)
+    if run.status == RunStatus.RUNNING:
+        return _working(turns)
+    if run.status == RunStatus.WAITING:
+        return "Waiting for you"
+    if run.status == RunStatus.INTERRUPTED:
+        return "Interrupted; it goes on as soon as a worker is free"
+    count = run.turns.count() if turns is None else len(turns)
+    many = f"{count} turn{'' if count == 1 else 's'}"
+    spent = f"{many}, {seconds(run.seconds)}" if run.seconds is not None else many
+    if run.status == RunStatus.SUCCEEDED:
+        return f"Worked in {spent}"
+    if run.status == RunStatus.EXHAUSTED:
+        return f"Ran out of {'time' if run.reason == Reason.TIME else 'turns'}: {spent}"
+    if run.status == RunStatus.STOPPED:
+        return f"Stopped by you: {spent}"
+    return f"Failed: {spent}"
+
+
+@register.filter
+def outcome_in_words(run: Run) -> str:
+    """Say why a run did not succeed and what can be done about it."""
+    if run.status == RunStatus.STOPPED:
+        return "You stopped this run. What it had found by then is kept."
+    advice = WHAT_TO_DO.get(Reason(run.reason), "") if run.reason in list(Reason) else ""
+    return f"{run.message} {advice}".strip()
+
+
+@register.inclusion_tag("chat/_long_text.html")
+def long_text(turn: Turn, part: str) -> dict[str, Any]:
+    """Show a turn's thought or observation: whole, or with its middle folded away."""
+    text: Folded = fold(str(getattr(turn, part) or ""))
+    return {"turn": turn, "part": part, "text": text}
+
+
+@register.inclusion_tag("chat/_inputs.html")
+def turn_inputs(turn: Turn) -> dict[str, Any]:
+    """Show an action's inputs as names and values, with the JSON on demand."""
+    inputs = turn.inputs or {}
+    pairs = [
+        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in inputs.items()
+    ]
+    return {"turn": turn, "inputs": [(name, fold(value)) for name, value in pairs]}
+
+
+def _queued(run: Run) -> str:
+    ahead = Run.objects.filter(status=RunStatus.QUEUED, id__lt=run.pk).count()
+    return f"Queued, {ahead} ahead" if ahead else "Queued"
+
+
+def _working(turns: Any) -> str:
+    last = turns[len(turns) - 1] if turns else None
+    if last is not None and last.status == "open" and last.tool and last.observation is None:
+        return f"Running {last.tool}"
+    return "Thinking"
