@@ -228,6 +228,14 @@ class Migration(migrations.Migration):
             model_name='searchdocument',
             index=django.contrib.postgres.indexes.GinIndex(fields=['owner_id', 'words'], name='search_owner_words'),
         ),
+        migrations.AddIndex(
+            model_name='searchdocument',
+            index=models.Index(fields=['owner_id', 'turn'], name='search_owner_newest'),
+        ),
+        migrations.AddIndex(
+            model_name='searchdocument',
+            index=models.Index(fields=['tool', 'turn'], name='search_tool_newest'),
+        ),
         migrations.AddConstraint(
             model_name='turn',
             constraint=models.UniqueConstraint(fields=('run', 'index'), name='one_turn_per_index'),

@@ -26,7 +26,11 @@ class SearchDocument(models.Model):
     words = SearchVectorField()
 
     class Meta:
-        indexes = [GinIndex(fields=["owner_id", "words"], name="search_owner_words")]
+        indexes = [
+            GinIndex(fields=["owner_id", "words"], name="search_owner_words"),
+            models.Index(fields=["owner_id", "turn"], name="search_owner_newest"),
+            models.Index(fields=["tool", "turn"], name="search_tool_newest"),
+        ]
 
     def __str__(self) -> str:
         return f"Search document of turn {self.turn_id}"
