@@ -7,5 +7,6 @@ from celery import Celery
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "project.settings")
 
 app = Celery("turnstone")
+app.set_default()  # for the threads that send wake-ups: Celery's current app is per thread
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["chat.runs"])

@@ -132,6 +132,7 @@ class Migration(migrations.Migration):
                 ('worker', models.CharField(blank=True, max_length=120)),
                 ('lease_until', models.DateTimeField(blank=True, null=True)),
                 ('stop_requested_at', models.DateTimeField(blank=True, null=True)),
+                ('woken_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('stream_id', models.CharField(default='0-0', max_length=40)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('started_at', models.DateTimeField(blank=True, null=True)),

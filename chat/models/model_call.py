@@ -1,16 +1,45 @@
 """A model call: the exact request and reply, without storing twice what two requests share."""
 
+import hashlib
+
 from django.db import models
 
 from chat.models.run import Run
+
+
+class RequestCorrupted(Exception):
+    """Raised when a stored request does not add up to what was sent."""
+
+
+class ModelCallQuerySet(models.QuerySet["ModelCall"]):
+    """Model calls with their requests rebuilt."""
+
+    def with_requests(self, run: Run) -> list["ModelCall"]:
+        """Return the run's calls in order, each with `request` as it was posted.
+
+        Takes time in proportion to the text returned. Raises RequestCorrupted when a digest does
+        not match.
+        """
+        calls = list(self.filter(run=run).order_by("index"))
+        requests: dict[int | None, str] = {None: ""}
+        for call in calls:
+            call.request = requests[call.base_id][: call.shared] + call.rest
+            if digest_of(call.request) != call.digest:
+                raise RequestCorrupted(f"{call} was stored wrongly: its request cannot be rebuilt.")
+            requests[call.pk] = call.request
+        return calls
 
 
 class ModelCall(models.Model):
     """One call to a model, kept exactly.
 
     The request is the first `shared` characters of the base call's request followed by `rest`;
-    `digest` (SHA-256, hexadecimal) proves the rebuilt text. Times are seconds.
+    `digest` (SHA-256, hexadecimal) proves the rebuilt text, which `with_requests` puts into
+    `request`. `turn_index` is the turn that the call was made in, or one past the last for a call
+    that closes the run. Times are seconds.
     """
+
+    request: str
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="model_calls")
     index = models.PositiveIntegerField()
@@ -35,6 +64,8 @@ class ModelCall(models.Model):
     first_token_seconds = models.FloatField(null=True, blank=True)
     seconds = models.FloatField()
 
+    objects = ModelCallQuerySet.as_manager()
+
     class Meta:
         ordering = ["run", "index"]
         constraints = [
@@ -43,3 +74,8 @@ class ModelCall(models.Model):
 
     def __str__(self) -> str:
         return f"Model call {self.index + 1} of run {self.run_id}"
+
+
+def digest_of(request: str) -> str:
+    """Return the SHA-256 of a request's text, hexadecimal."""
+    return hashlib.sha256(request.encode()).hexdigest()

@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
@@ -47,7 +47,8 @@ class Run(models.Model):
 
     A worker holds the run from `claim` until `lease_until`; `attempt` counts the claims and fences
     every write. `parent` is the run this one follows in the thread; `again_of` the run whose
-    question was asked again under another policy. `stream_id` is the cursor of the last frame.
+    question was asked again under another policy. `stream_id` is the cursor of the last frame that
+    the stored rows cover. `woken_at` is when a worker was last told of a waiting run.
     """
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="runs")
@@ -77,6 +78,7 @@ class Run(models.Model):
     worker = models.CharField(max_length=120, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     stop_requested_at = models.DateTimeField(null=True, blank=True)
+    woken_at = models.DateTimeField(default=timezone.now)
     stream_id = models.CharField(max_length=40, default="0-0")
 
     created_at = models.DateTimeField(auto_now_add=True)
@@ -133,19 +135,26 @@ class Run(models.Model):
     def request_stop(self) -> bool:
         """Ask for the run to end, wherever it is, and tell whether it was live.
 
-        The wish is durable; a run that no worker holds ends here and now.
+        The wish is durable. A run that no worker holds ends here and now, under an attempt of its
+        own, so that a worker which wakes up late is fenced off. See `chat.runs.stop`, which tells
+        the people who watch as well.
         """
         now = timezone.now()
-        mine = Run.objects.filter(pk=self.pk)
-        if mine.filter(status__in=CLAIMABLE).update(
-            status=RunStatus.STOPPED,
-            reason="stopped",
-            message="Stopped by you.",
-            stop_requested_at=now,
-            ended_at=now,
-        ):
-            return True
-        live = mine.live()
-        return (
-            bool(live.filter(stop_requested_at=None).update(stop_requested_at=now)) or live.exists()
-        )
+        with transaction.atomic():
+            run = Run.objects.select_for_update().get(pk=self.pk)
+            if run.status in CLAIMABLE:
+                run.turns.filter(ended_at=None).update(status="interrupted", ended_at=now)
+                run.status, run.reason, run.message = (
+                    RunStatus.STOPPED,
+                    "stopped",
+                    "Stopped by you.",
+                )
+                run.attempt += 1
+                run.stream_id = f"{run.attempt}-1"
+                run.ended_at = now
+            elif not run.is_live:
+                return False
+            run.stop_requested_at = run.stop_requested_at or now
+            run.save()
+        self.refresh_from_db()
+        return True
