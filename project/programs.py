@@ -1,0 +1,27 @@
+"""The two programs of Turnstone itself, the same on a laptop, in a test and on a server."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from project.processes import Program
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def web(bind: tuple[str, ...], environment: Mapping[str, str]) -> Program:
+    """Return Daphne serving the pages and the live protocol; `bind` is Daphne's own option."""
+    command = (
+        *(sys.executable, "-m", "daphne", "-v", "0", "--no-server-name", *bind),
+        "project.asgi:application",
+    )
+    return Program("web", command, ROOT, environment)
+
+
+def worker(environment: Mapping[str, str]) -> Program:
+    """Return a Celery worker; it skips the talk among workers that one machine does not need."""
+    command = (
+        *(sys.executable, "-m", "celery", "--quiet", "-A", "project", "worker"),
+        *("--loglevel", "INFO", "--without-gossip", "--without-mingle"),
+    )
+    return Program("worker", command, ROOT, environment)

@@ -1,0 +1,92 @@
+"""Real services for every test that needs them.
+
+`DATABASE_URL` and `REDIS_URL` name the servers; where one is missing, pytest runs itself again
+beside throw-away ones. `TURNSTONE_POSTGRES` may name the folder of Postgres' programs for that.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from django.conf import settings
+
+from project.throwaway import throwaway
+
+ORDER = ("unit", "integration", "e2e")
+"""The browser's worker comes last, so that it takes no other test's work from the queue."""
+MARKER = "turnstone:tests"
+QUEUE_BINDINGS = b"_kombu.binding."
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Run the same command beside throw-away servers where none are given."""
+    if os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL"):
+        return None
+    binaries = os.environ.get("TURNSTONE_POSTGRES")
+    with throwaway(Path(binaries) if binaries else None) as environment:
+        return subprocess.call(
+            [sys.executable, "-m", "pytest", *config.invocation_params.args],
+            cwd=config.invocation_params.dir,
+            env=os.environ | environment,
+        )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests by their folder, and sort the folders."""
+    for item in items:
+        if _kind(item) in ("integration", "e2e"):
+            item.add_marker(pytest.mark.services)
+        if _kind(item) == "e2e":
+            item.add_marker(pytest.mark.browser)
+    items.sort(key=lambda item: ORDER.index(_kind(item)) if _kind(item) in ORDER else -1)
+
+
+def _kind(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).parts[0]
+
+
+@pytest.fixture(scope="session")
+def valkey_server() -> Iterator["redis.Redis"]:
+    """Connect to the tests' own Redis database, after making sure that it is only theirs."""
+    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=10)
+    if client.dbsize() and not client.exists(MARKER):
+        pytest.exit(
+            "REDIS_URL holds something that the tests would delete: give them an empty one."
+        )
+    client.set(MARKER, "this database is emptied by tests")
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def valkey(valkey_server: "redis.Redis") -> "redis.Redis":
+    """Give an empty Redis database; what binds a running worker to its queue stays."""
+    for key in valkey_server.scan_iter(count=1000):
+        if key != MARKER.encode() and not key.startswith(QUEUE_BINDINGS):
+            valkey_server.delete(key)
+    return valkey_server
+
+
+@pytest.fixture(autouse=True)
+def _empty_redis(request: pytest.FixtureRequest) -> None:
+    if request.node.get_closest_marker("services"):
+        request.getfixturevalue("valkey")
+
+
+@pytest.fixture
+def wait_for() -> Callable[..., None]:
+    """Wait until something is seen: `wait_for(lambda: run.ended, "the run's end")`."""
+    return _wait_for
+
+
+def _wait_for(is_seen: Callable[[], object], what: str, seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_seen():
+        assert time.monotonic() < deadline, f"Waited {seconds:.0f} s in vain for {what}."
+        time.sleep(0.02)

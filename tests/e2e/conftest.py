@@ -1,0 +1,217 @@
+"""The whole product as processes, and a real browser in front of it."""
+
+import os
+import socket
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+from playwright.sync_api import Browser, Page, sync_playwright
+from pytest_django import DjangoDbBlocker
+
+from chat.models import Run, User
+from project import programs
+from project.processes import Child, Program, start, stop
+
+# Playwright keeps a loop running in the test's thread, where Django would refuse its own ORM.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+CHROMIUM = ("/usr/bin/chromium", "/usr/bin/google-chrome", "/usr/bin/chromium-browser")
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Stack:
+    """Daphne and a Celery worker on the test database; both can be killed and started again."""
+
+    def __init__(self, logs: Path, environment: dict[str, str]) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self._environment = environment
+        self._logs = logs
+        self._children: dict[str, Child] = {}
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+
+    def start(self, wait: bool = True) -> None:
+        """Start whichever of the two does not run, and wait until the whole answers."""
+        for program in (self._web(), programs.worker(self._environment)):
+            child = self._children.get(program.name)
+            if child is None or child.code is not None:
+                self._children[program.name] = start(program, self._note)
+        if wait:
+            _wait_for(self.is_ready, lambda: f"/readyz to be well\n{self.log()}")
+
+    def restart_worker(self) -> None:
+        """Stop the worker as a deployment does, and start another."""
+        stop([self._children["worker"]], patience=20)
+        self.start()
+
+    def kill_worker(self) -> None:
+        """End the worker as a power cut does; `start` brings another."""
+        self._children["worker"].kill()
+
+    def restart_web(self) -> None:
+        """Stop Daphne and start another at the same address."""
+        stop([self._children["web"]], patience=20)
+        self.start()
+
+    def kill_web(self) -> None:
+        """End Daphne as a power cut does; `start` brings another."""
+        self._children["web"].kill()
+
+    def stop(self) -> None:
+        """End both."""
+        stop(self._children.values(), patience=10)
+        self._socket.close()
+
+    def is_ready(self) -> bool:
+        """Tell whether /readyz says so."""
+        try:
+            with urllib.request.urlopen(self.url + "/readyz", timeout=5) as answer:  # noqa: S310
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def log(self) -> str:
+        """Return what both have written so far."""
+        return "\n".join(path.read_text() for path in sorted(self._logs.glob("*.log")))
+
+    def _web(self) -> Program:
+        descriptor = self._socket.fileno()
+        program = programs.web(("--fd", str(descriptor)), self._environment)
+        return Program(
+            program.name,
+            program.command,
+            program.folder,
+            program.environment,
+            descriptors=(descriptor,),
+        )
+
+    def _note(self, name: str, line: str) -> None:
+        with (self._logs / f"{name}.log").open("a") as log:
+            log.write(f"{name} | {line}\n")
+
+
+@pytest.fixture(scope="session")
+def _stack(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    valkey_server: object,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Stack]:
+    stack = Stack(tmp_path_factory.mktemp("stack"), _environment())
+    try:
+        yield stack
+    finally:
+        stack.stop()
+
+
+def _environment() -> dict[str, str]:
+    """Point both processes at the test database, and at no model but the demo."""
+    parts = urlsplit(os.environ["DATABASE_URL"])
+    folder = parts.path.rpartition("/")[0]
+    name = str(connection.settings_dict["NAME"])
+    database = urlunsplit(parts._replace(path=f"{folder}/{name}"))
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI_", "TURNSTONE_"))}
+    return kept | {
+        "DATABASE_URL": database,
+        "DATABASE_POOL": "8",
+        "WORKER_THREADS": "8",
+        "TURNSTONE_LOCAL_SERVERS": "",
+    }
+
+
+@pytest.fixture
+def stack(_stack: Stack, transactional_db: None, valkey: object) -> Iterator[Stack]:
+    """Give the running product with an empty database; no run outlives its test."""
+    _stack.start()
+    yield _stack
+    for run in Run.objects.live():
+        run.request_stop()
+    if not _seen(lambda: not Run.objects.live().exists(), seconds=5):
+        _stack.kill_worker()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what the processes wrote beside a failure."""
+    report = yield
+    stack = getattr(item, "funcargs", {}).get("stack")
+    if report.failed and isinstance(stack, Stack):
+        report.sections.append(("The stack's log", stack.log()[-20_000:]))
+    return report
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Launch Chromium: TURNSTONE_CHROMIUM, the machine's own, or Playwright's."""
+    found = [path for path in CHROMIUM if Path(path).exists()]
+    path = os.environ.get("TURNSTONE_CHROMIUM") or (found[0] if found else None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, stack: Stack) -> Iterator[Page]:
+    """Open an empty window on the stack, `page.goto("/")` being its first page; nobody is in."""
+    context = browser.new_context(base_url=stack.url, viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(15_000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def person(transactional_db: None) -> Callable[..., User]:
+    """Make a person: `ada = person("ada")`; the password is `<name>-secret-1`."""
+
+    def make(username: str, **fields: Any) -> User:
+        return get_user_model().objects.create_user(
+            username, password=f"{username}-secret-1", **fields
+        )
+
+    return make
+
+
+@pytest.fixture
+def sign_in(stack: Stack) -> Callable[[Page, User], None]:
+    """Sign a person in without the form: `sign_in(page, ada)`."""
+
+    def enter(page: Page, user: User) -> None:
+        client = Client()
+        client.force_login(user)
+        session = client.cookies["sessionid"].value
+        page.context.add_cookies([{"name": "sessionid", "value": session, "url": stack.url}])
+
+    return enter
+
+
+def _wait_for(is_seen: Callable[[], bool], what: Callable[[], str], seconds: float = 30) -> None:
+    if not _seen(is_seen, seconds):
+        pytest.fail(f"Waited {seconds:.0f} s in vain for {what()}")
+
+
+def _seen(is_seen: Callable[[], bool], seconds: float) -> bool:
+    pause = threading.Event()
+    for _ in range(int(seconds / 0.05)):
+        if is_seen():
+            return True
+        pause.wait(0.05)
+    return False
