@@ -30,10 +30,14 @@ class Token(Value):
 
 
 class Finish(Value):
-    """The reply is complete: why the server stopped and what it counted."""
+    """The reply is complete: why the server stopped and what it counted.
+
+    `body` is what was posted in the end, empty when that is the body the provider was given.
+    """
 
     stop_reason: str
     usage: Usage = Usage()
+    body: str = ""
 
 
 class Provider(Protocol):

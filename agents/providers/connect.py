@@ -35,15 +35,16 @@ def _credentials(choice: ModelChoice, environment: Mapping[str, str]) -> Credent
     Whoever writes a policy names its server, but must not be sent the key of another one: the
     key of the environment goes only to the address that the environment gives with it.
     """
+    chosen = origin(choice.base_url) if choice.base_url else None
     found = discover(environment)
-    if not choice.base_url:
+    if chosen is None:
         if found is None:
             raise ConfigurationError(
                 "This policy asks for an OpenAI-compatible model, and none is configured. Set "
                 "OPENAI_API_KEY or OPENAI_BASE_URL, or start a local server such as Ollama."
             )
         return found
-    if found is not None and origin(found.base_url) == origin(choice.base_url):
+    if found is not None and origin(found.base_url) == chosen:
         return found
     return Credentials(
         base_url=choice.base_url, api_key=SecretStr(NO_KEY), model="", found="the policy"

@@ -1,7 +1,8 @@
 """A model as the components see it: ask, read the tokens, and leave an exact record of the call."""
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from agents.contracts import Message, ModelCall, Usage
@@ -38,10 +39,12 @@ class Model:
         purpose: str,
         as_json: bool = False,
         stop: Sequence[str] = (),
+        enough: Callable[[], bool] = lambda: False,
     ) -> Iterator[Token | ModelCalled]:
         """Yield the reply's tokens, then the record of the call.
 
-        The record is yielded for a failed or halted call as well, before its error is raised again.
+        The reply is cut off as soon as `enough` says so, asked after each token. The record is
+        yielded for a failed or halted call as well, before its error is raised again.
         """
         request = ModelRequest(
             purpose=purpose,
@@ -53,14 +56,28 @@ class Model:
         )
         record = _Record(purpose, self.provider, self.provider.body(request))
         try:
-            for item in self.provider.stream(record.request, self.control):
-                record.take(item)
-                if isinstance(item, Token):
-                    yield item
+            with _closing(self.provider.stream(record.request, self.control)) as items:
+                for item in items:
+                    record.take(item)
+                    if isinstance(item, Token):
+                        yield item
+                        if enough():
+                            record.take(Finish(stop_reason="enough"))
+                            break
         except Exception as error:
             yield record.called(error)
             raise
         yield record.called()
+
+
+@contextmanager
+def _closing(items: Iterator[Token | Finish]) -> Iterator[Iterator[Token | Finish]]:
+    """Let go of the connection behind `items`, also when they are not read to their end."""
+    try:
+        yield items
+    finally:
+        if isinstance(items, Generator):
+            items.close()
 
 
 class _Record:
@@ -79,6 +96,7 @@ class _Record:
     def take(self, item: Token | Finish) -> None:
         if isinstance(item, Finish):
             self._finish = item
+            self.request = item.body or self.request
             return
         if self._first is None:
             self._first = time.perf_counter() - self._start

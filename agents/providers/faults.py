@@ -1,0 +1,132 @@
+"""What went wrong at a model server, said to the person who can mend it."""
+
+import email.utils
+import json
+import math
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from agents.errors import (
+    ProviderBusy,
+    ProviderError,
+    ProviderGarbled,
+    ProviderRefused,
+)
+
+MAX_WORDS = 500
+"""The characters of a server's own words that are shown."""
+BUSY_STATUSES = {408, 425, 429}
+
+
+class ParameterRefused(ProviderRefused):
+    """Raised when the server cannot take a parameter that the request can do without."""
+
+    def __init__(self, message: str, parameter: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+
+def from_status(
+    status: int, headers: Mapping[str, str], body: str, *, place: str, key: str
+) -> ProviderError:
+    """Return the error that an HTTP status other than success stands for."""
+    said = said_in(body)
+    words = _clamped(said, key)
+    if status in BUSY_STATUSES or status >= 500:
+        if "insufficient_quota" in body:
+            return ProviderRefused(f"The account at {place} has no credit left: {words}")
+        return ProviderBusy(
+            f"The model server at {place} is busy or failing (status {status}): {words}",
+            retry_after=retry_after(headers),
+        )
+    if status in (401, 403):
+        return ProviderRefused(
+            f"The model server at {place} refuses the key (status {status}): {words} "
+            "Check OPENAI_API_KEY."
+        )
+    if status == 404:
+        return ProviderRefused(
+            f"The model server at {place} knows no such model or address (status 404): {words} "
+            "Check TURNSTONE_MODEL, and that OPENAI_BASE_URL is right (most end in /v1)."
+        )
+    if status < 400:
+        return ProviderRefused(
+            f"The model server at {place} sends us elsewhere (status {status}), and a key is not "
+            "carried along. Set OPENAI_BASE_URL to the final address."
+        )
+    return ProviderRefused(
+        f"The model server at {place} refuses the request (status {status}): {words}"
+    )
+
+
+def from_error(error: Any, *, place: str, key: str) -> ProviderError:
+    """Return the error that an error object inside a successful answer stands for."""
+    fields = error if isinstance(error, dict) else {"message": error}
+    words = _clamped(fields.get("message") or json.dumps(error, ensure_ascii=False), key)
+    kind = " ".join(str(fields.get(name) or "").lower() for name in ("type", "code", "status"))
+    if re.search(r"\b(?:429|5\d\d)\b|rate_limit|overload|server_error|unavailable|timeout", kind):
+        return ProviderBusy(f"The model server at {place} failed half-way: {words}")
+    if re.search(r"\b4\d\d\b|invalid|context_length|not_found|auth|permission|quota", kind):
+        return ProviderRefused(f"The model server at {place} refuses the request: {words}")
+    return ProviderGarbled(f"The model server at {place} broke off its reply: {words}")
+
+
+def said_in(body: str) -> str:
+    """Return a server's own words from the many shapes of an error body."""
+    if body.lstrip()[:1] == "<":
+        return "an HTML page instead of an answer."
+    try:
+        found: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return body.strip() or "nothing more."
+    for name in ("error", "message", "detail"):
+        if isinstance(found, dict) and found.get(name):
+            found = found[name]
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that the server asks us to wait, None when it does not say."""
+    given = headers.get("retry-after", "").strip()
+    try:
+        if milliseconds := headers.get("retry-after-ms", "").strip():
+            seconds = float(milliseconds) / 1000
+        elif re.fullmatch(r"[\d.]+", given):
+            seconds = float(given)
+        else:
+            seconds = email.utils.parsedate_to_datetime(given).timestamp() - time.time()
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def refused_parameter(status: int, body: str, parameters: Mapping[str, Any]) -> str | None:
+    """Name the parameter that the server cannot take and the request can do without.
+
+    None when the refusal is about anything else. Servers differ in what they know of the protocol:
+    LM Studio knows no json_object, older ones no stream_options, reasoning models no stop.
+    """
+    if status not in (400, 422):
+        return None
+    said = said_in(body)
+    for name in ("stream_options", "response_format"):
+        if name in parameters and re.search(rf"\b{name}\b", body):
+            return name
+    for name in ("stop", "stream"):
+        if parameters.get(name) and (
+            re.search(rf"""["'`]{name}["'`]""", said) or re.search(rf'"param"\s*:\s*"{name}"', body)
+        ):
+            return name
+    if "max_tokens" in parameters and re.search(r"\bmax_completion_tokens\b.*instead", said):
+        return "max_tokens"
+    return None
+
+
+def _clamped(words: Any, key: str) -> str:
+    text = " ".join(str(words).split())
+    if len(key) > 4:
+        text = text.replace(key, "[the key]")
+    text = "".join(character for character in text if character.isprintable())
+    return text if len(text) <= MAX_WORDS else text[: MAX_WORDS - 1] + "…"
