@@ -1,0 +1,209 @@
+r"""The query language of search: words, "phrases", -not, and fields such as tool:calculator.
+
+Every clause has to hold, but a field named twice means either of its values. A bare word finds its
+English forms too; what is quoted, or held together by punctuation as in `foo_bar.baz()`, has to
+stand there word by word. Nothing in a query is dropped in silence: what cannot be searched for is
+a `QueryError` that names the clause.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from typing import Any
+
+from django.contrib.postgres.search import CombinedSearchQuery, SearchQuery
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models.sql.compiler import SQLCompiler
+
+from chat.transcripts.words import words
+
+FIELDS = ("policy", "tool", "user", "status", "run")
+MOST_CHARACTERS = 1_000
+MOST_CLAUSES = 32
+
+Match = SearchQuery | CombinedSearchQuery
+
+_QUOTES = str.maketrans("“”„‟«»\x00", '"""""" ')
+_CLAUSE = re.compile(
+    r"""
+    (?P<is_negative> - (?!-) (?=\S) )?
+    (?: (?P<field> [A-Za-z_]+ ) : (?! // | : ) (?: "(?P<quoted> [^"]* )"? | (?P<value> [^\s"]* ) )
+      | "(?P<phrase> [^"]* )"?
+      | (?P<word> [^\s"]+ )
+    )""",
+    re.VERBOSE,
+)
+
+
+class QueryError(Exception):
+    """Raised for a query that cannot be searched for; the message is for the one who wrote it."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word or a phrase; `words` are as they are compared, `surfaces` as they were written.
+
+    An exact one is matched word by word, any other is one word that is matched in all its forms.
+    """
+
+    text: str
+    is_negative: bool
+    words: tuple[str, ...]
+    surfaces: tuple[str, ...]
+    is_exact: bool
+
+    def match(self) -> Match:
+        """Return the term as a Postgres query."""
+        text = " ".join(self.words)
+        found = (
+            SearchQuery(text, config="simple", search_type="phrase")
+            if self.is_exact
+            else Stemmed(text, config="english")
+        )
+        return ~found if self.is_negative else found
+
+
+@dataclass(frozen=True)
+class FieldClause:
+    """A field that has to have, or must not have, a value."""
+
+    text: str
+    is_negative: bool
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query that was understood; `clauses` are in the order they were written."""
+
+    clauses: tuple[Term | FieldClause, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join(clause.text for clause in self.clauses)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Return the words and phrases."""
+        return tuple(clause for clause in self.clauses if isinstance(clause, Term))
+
+    @property
+    def wanted(self) -> tuple[Term, ...]:
+        """Return the words and phrases that a turn has to hold."""
+        return tuple(term for term in self.terms if not term.is_negative)
+
+    @property
+    def fields(self) -> tuple[FieldClause, ...]:
+        """Return the field clauses."""
+        return tuple(clause for clause in self.clauses if isinstance(clause, FieldClause))
+
+    def match(self) -> Match | None:
+        """Return what a turn's words have to match, None when any will do."""
+        matches = [term.match() for term in self.terms]
+        return reduce(and_, matches) if matches else None
+
+    def narrowed(self, name: str, value: str) -> str:
+        """Return the query with the clause `name:value` added."""
+        quoted = f'"{value}"' if re.search(r'[\s"]', value) or not value else value
+        return f"{self} {name}:{quoted}".strip()
+
+    def without(self, name: str) -> str:
+        """Return the query without its clauses on a field."""
+        kept = (c for c in self.clauses if not (isinstance(c, FieldClause) and c.name == name))
+        return str(Query(tuple(kept)))
+
+
+class Stemmed(SearchQuery):
+    """A word's English stem; for a word that English search ignores (the, is), the word itself."""
+
+    invert: bool
+
+    def as_sql(  # type: ignore[override] # the stubs leave out what Django passes
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any
+    ) -> tuple[str, list[Any]]:
+        """Compile to SQL in which the word is a parameter twice."""
+        plain = self.copy()
+        plain.invert = False
+        stem, stem_params = super(Stemmed, plain).as_sql(compiler, connection)
+        word, word_params = compiler.compile(
+            SearchQuery(self.get_source_expressions()[1], config="simple")
+        )
+        sql = f"COALESCE(NULLIF({stem}, ''::tsquery), {word})"
+        return f"!!({sql})" if self.invert else sql, [*stem_params, *word_params]
+
+
+def parse(text: str) -> Query:
+    """Understand a query; raises QueryError, never anything else, whatever the text."""
+    if len(text) > MOST_CHARACTERS:
+        raise QueryError(
+            f"The query has {len(text):,} characters; {MOST_CHARACTERS:,} is the most. "
+            "A few words that stand near each other find a turn best."
+        )
+    clauses = tuple(_clauses(text.encode(errors="replace").decode().translate(_QUOTES)))
+    if len(clauses) > MOST_CLAUSES:
+        raise QueryError(f"The query has {len(clauses)} parts; {MOST_CLAUSES} is the most.")
+    return Query(clauses)
+
+
+def plain(text: str) -> Query:
+    """Take a text as bare words, whatever it holds; no words give an empty query."""
+    pieces = (piece for piece in text.encode(errors="replace").decode().split() if _has_word(piece))
+    return Query(tuple(_term(piece, piece, False, False) for piece in pieces))
+
+
+def _clauses(text: str) -> Iterator[Term | FieldClause]:
+    for found in _CLAUSE.finditer(text):
+        clause, is_negative = found.group(), found["is_negative"] is not None
+        if found["field"] is not None and not _is_heading(found):
+            yield _field(clause, is_negative, found)
+        elif found["phrase"] is not None:
+            yield _term(clause, found["phrase"], is_negative, True)
+        else:
+            bare = clause.removeprefix("-") if is_negative else clause
+            yield _term(clause, bare, is_negative, False)
+
+
+def _is_heading(found: re.Match[str]) -> bool:
+    """Tell whether `Error:` is a pasted word with its colon rather than a field without a value."""
+    return not (found["quoted"] or found["value"]) and found["field"].lower() not in FIELDS
+
+
+def _field(clause: str, is_negative: bool, found: re.Match[str]) -> FieldClause:
+    name = found["field"].lower()
+    value = (found["value"] if found["quoted"] is None else found["quoted"]).strip()
+    if name not in FIELDS:
+        words_of_it = clause.removeprefix("-").replace('"', "")
+        raise QueryError(
+            f"{clause}: there is no field {name!r}. The fields are {', '.join(FIELDS)}. "
+            f'To find these words themselves, quote them: "{words_of_it}"'
+        )
+    if not value:
+        raise QueryError(f"{clause} names no {name}; write it behind the colon.")
+    return FieldClause(_closed(clause), is_negative, name, value)
+
+
+def _term(clause: str, text: str, is_negative: bool, is_quoted: bool) -> Term:
+    found = tuple(words(text))
+    if not found:
+        raise QueryError(
+            f"{clause} holds nothing to search for: punctuation is not compared, "
+            "only letters, digits and pictographs are."
+        )
+    return Term(
+        text=_closed(clause),
+        is_negative=is_negative,
+        words=tuple(word.text for word in found),
+        surfaces=tuple(text[a:b] for a, b in dict.fromkeys((w.start, w.end) for w in found)),
+        is_exact=is_quoted or len(found) > 1,
+    )
+
+
+def _closed(clause: str) -> str:
+    """Close a quotation mark that was left open, so that clauses can be put together again."""
+    return f'{clause}"' if clause.count('"') == 1 else clause
+
+
+def _has_word(text: str) -> bool:
+    return any(True for _ in words(text))

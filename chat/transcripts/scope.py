@@ -1,0 +1,117 @@
+"""Which turns a person may search, narrowed by the fields of a query."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import BigIntegerField, Q, QuerySet, Value
+from django.db.models.functions import Cast
+
+from chat.models import LIVE, Policy, PolicyVersion, Run, RunStatus, SearchDocument, Turn, User
+from chat.transcripts.query import FieldClause, Query, QueryError
+
+MOST_NAMES = 12
+
+Documents = QuerySet[SearchDocument]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The documents to search, without the words.
+
+    `is_narrow` says that a field other than the owner narrows them, so that the newest of all tell
+    little about the newest that fit.
+    """
+
+    documents: Documents
+    is_narrow: bool
+
+
+def own(user: User) -> Documents:
+    """Return the documents of the user's own turns."""
+    return SearchDocument.objects.filter(_owned_by(user.pk))
+
+
+def scope(user: User, query: Query, *, only_own: bool = False) -> Scope:
+    """Return what the query's fields leave of what the user may read, or of their own turns.
+
+    Raises QueryError for a value that there is not.
+    """
+    documents = SearchDocument.objects.all() if user.is_reviewer and not only_own else own(user)
+    for name, condition in _CONDITIONS.items():
+        clauses = [clause for clause in query.fields if clause.name == name]
+        wanted = [condition(user, clause) for clause in clauses if not clause.is_negative]
+        if wanted:
+            any_of_them = Q()
+            for one in wanted:
+                any_of_them |= one
+            documents = documents.filter(any_of_them)
+        for clause in clauses:
+            if clause.is_negative:
+                documents = documents.filter(~condition(user, clause))
+    return Scope(documents, is_narrow=any(clause.name != "user" for clause in query.fields))
+
+
+def _policy(_: User, clause: FieldClause) -> Q:
+    names = list(Policy.objects.order_by("slug").values_list("slug", flat=True))
+    if clause.value.lower() not in names:
+        raise _unknown(clause, "policy", "The policies are", names)
+    return Q(policy=clause.value.lower())
+
+
+def _tool(user: User, clause: FieldClause) -> Q:
+    readable = SearchDocument.objects.all() if user.is_reviewer else own(user)
+    if not readable.filter(tool=clause.value).exists():
+        offered = PolicyVersion.objects.values_list("content__tools", flat=True)
+        names = sorted({name for tools in offered for name in tools or ()})
+        if clause.value not in names:
+            raise _unknown(clause, "tool", "The tools are", names)
+    return Q(tool=clause.value)
+
+
+def _status(_: User, clause: FieldClause) -> Q:
+    """Match the run's status; while a run is live only the run itself knows it."""
+    value = clause.value.lower()
+    status = "succeeded" if value == RunStatus.SUCCEEDED.label else value
+    if status not in RunStatus.values:
+        raise _unknown(clause, "status", "A run is", RunStatus.values)
+    if status in LIVE:
+        return Q(turn__in=Turn.objects.filter(run__in=Run.objects.live().filter(status=status)))
+    return Q(status=status)
+
+
+def _user(user: User, clause: FieldClause) -> Q:
+    if clause.value == user.get_username():
+        return _owned_by(user.pk)
+    if not user.is_reviewer:
+        raise QueryError(f"{clause.text}: you can search your own turns only.")
+    found = User.objects.filter(username=clause.value).first()
+    if found is None:
+        names = User.objects.order_by("username").values_list("username", flat=True)
+        raise _unknown(clause, "user", "There are", list(names[: MOST_NAMES + 1]))
+    return _owned_by(found.pk)
+
+
+def _run(_: User, clause: FieldClause) -> Q:
+    if not (clause.value.isascii() and clause.value.isdigit() and len(clause.value) < 19):
+        raise QueryError(f"{clause.text}: a run is named by its number, as in run:12.")
+    return Q(turn__in=Turn.objects.filter(run=int(clause.value)))
+
+
+def _owned_by(owner_id: int) -> Q:
+    # psycopg writes small numbers as int4, which the GIN index over a bigint does not serve.
+    return Q(owner_id=Cast(Value(owner_id), BigIntegerField()))
+
+
+def _unknown(clause: FieldClause, noun: str, lead: str, names: Sequence[str]) -> QueryError:
+    listed = ", ".join(names[:MOST_NAMES]) + (" …" if len(names) > MOST_NAMES else "")
+    there_is = f"{lead}: {listed}." if names else f"There is no {noun} yet."
+    return QueryError(f"{clause.text}: there is no {noun} {clause.value!r}. {there_is}")
+
+
+_CONDITIONS: dict[str, Callable[[User, FieldClause], Q]] = {
+    "policy": _policy,
+    "tool": _tool,
+    "user": _user,
+    "status": _status,
+    "run": _run,
+}
