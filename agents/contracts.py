@@ -88,6 +88,7 @@ class Reason(StrEnum):
 
     ANSWERED = "answered"
     TURNS = "turns"
+    REPEATS = "repeats"
     TIME = "time"
     STOPPED = "stopped"
     PROVIDER = "provider"

@@ -7,10 +7,10 @@ this module changes the State, and no exception of a component leaves it.
 import logging
 from collections.abc import Iterator
 
-from agents.contracts import Outcome, Reason, Status, Step
+from agents.contracts import Observation, Outcome, Reason, ReasonKind, ReasonNode, Status, Step
 from agents.control import Control
 from agents.errors import AgentError, ConfigurationError, Interrupted, OutOfTime, Stopped
-from agents.events import Event, RunEnded, TurnCompleted, TurnStarted
+from agents.events import Event, Observed, Reasoned, RunEnded, TurnCompleted, TurnStarted
 from agents.policy import Policy
 from agents.state import State
 
@@ -20,8 +20,9 @@ logger = logging.getLogger(__name__)
 def run(policy: Policy, state: State, control: Control) -> Iterator[Event]:
     """Drive `policy` from `state` to its end, yielding each event after it is in the state.
 
-    A state with turns goes on from its last complete step. The last event is always `RunEnded`;
-    only `Interrupted` is raised, for then the run has not ended.
+    A state with turns goes on from its last complete step. Every turn is completed exactly once,
+    and the last event is always `RunEnded`; only `Interrupted` is raised, for then the run has
+    not ended.
     """
     try:
         for event in _steps(policy, state, control):
@@ -32,12 +33,13 @@ def run(policy: Policy, state: State, control: Control) -> Iterator[Event]:
     except Exception as error:
         if not isinstance(error, AgentError):
             logger.exception("A component of policy %r failed", policy.name)
-        ended = RunEnded(outcome=_outcome(error, state))
-        state.apply(ended)
-        yield ended
+        for event in _closing(error, state):
+            state.apply(event)
+            yield event
 
 
 def _steps(policy: Policy, state: State, control: Control) -> Iterator[Event]:
+    yield from _resumed(policy, state)
     while (decision := policy.decide(state)).step is not Step.HALT:
         control.check()
         if decision.step is Step.REASON:
@@ -49,6 +51,29 @@ def _steps(policy: Policy, state: State, control: Control) -> Iterator[Event]:
             yield TurnCompleted(turn=state.turns[-1])
     state.halted = decision.reason
     yield from policy.summarize(state)
+
+
+def _resumed(policy: Policy, state: State) -> Iterator[Event]:
+    """Settle the turn that was open when an earlier worker let go of the run."""
+    if state.is_open and state.turns[-1].thought is None:
+        state.turns.pop()
+        state.is_open = False
+    elif state.is_open and policy.decide(state).step is not Step.TOOL:
+        yield TurnCompleted(turn=state.turns[-1])
+
+
+def _closing(error: Exception, state: State) -> Iterator[Event]:
+    """Complete the open turn with all that was said in it, and end the run."""
+    if state.is_open:
+        if state.turns[-1].thought is None:
+            said = "".join(state.draft.thought)
+            yield Reasoned(node=ReasonNode(kind=ReasonKind.THOUGHT, text=said))
+        if state.turns[-1].action is not None and state.turns[-1].observation is None:
+            shown = [*state.draft.observation, "The run ended before this was finished."]
+            text = "\n".join(filter(None, ("".join(shown[:-1]), shown[-1])))
+            yield Observed(observation=Observation(text=text, error=type(error).__name__))
+        yield TurnCompleted(turn=state.turns[-1])
+    yield RunEnded(outcome=_outcome(error, state))
 
 
 def _outcome(error: Exception, state: State) -> Outcome:
@@ -64,4 +89,7 @@ def _outcome(error: Exception, state: State) -> Outcome:
         case _:
             status, reason = Status.FAILED, Reason.INTERNAL
             message = "Something broke inside Turnstone. The turns so far are kept; try again."
-    return Outcome(status=status, reason=reason, answer=state.final_answer, message=message)
+    answer = state.final_answer or "".join(state.draft.answer)
+    return Outcome(
+        status=status, reason=reason, answer=answer, partial=bool(answer), message=message
+    )

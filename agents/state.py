@@ -3,22 +3,55 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agents.contracts import Exchange, Outcome, Reason, ReasonKind, Turn
-from agents.events import ActionProposed, Event, Observed, Reasoned, RunEnded, TurnStarted
+from agents.contracts import Exchange, Observation, Outcome, Reason, ReasonKind, Turn
+from agents.events import (
+    ActionProposed,
+    AnswerDelta,
+    Event,
+    ObservationDelta,
+    Observed,
+    Reasoned,
+    RunEnded,
+    ThoughtDelta,
+    TurnCompleted,
+    TurnStarted,
+)
+
+
+@dataclass
+class Draft:
+    """What has been said of parts that are not complete yet, so that a halt loses none of it."""
+
+    thought: list[str] = field(default_factory=list)
+    observation: list[str] = field(default_factory=list)
+    answer: list[str] = field(default_factory=list)
+
+    def take(self, event: Event) -> None:
+        """Keep the text of a delta."""
+        match event:
+            case ThoughtDelta(text=text):
+                self.thought.append(text)
+            case AnswerDelta(text=text):
+                self.answer.append(text)
+            case ObservationDelta(text=text):
+                self.observation.append(text)
 
 
 @dataclass
 class State:
     """The goal, the earlier exchanges of the conversation, and the turns so far.
 
-    Only the loop calls `apply`; components read. A stored run is replayed by passing its turns.
+    Only the loop changes it; components read. A stored run is replayed by passing its turns, with
+    `is_open` if the last of them was never completed.
     """
 
     goal: str
     history: Sequence[Exchange] = ()
     turns: list[Turn] = field(default_factory=list)
+    is_open: bool = False
     halted: Reason | None = None
     outcome: Outcome | None = None
+    draft: Draft = field(default_factory=Draft)
 
     @property
     def is_complete(self) -> bool:
@@ -35,15 +68,19 @@ class State:
 
     def apply(self, event: Event) -> None:
         """Fold one event into the state."""
+        self.draft.take(event)
         match event:
             case TurnStarted(index=index):
                 self.turns.append(Turn(index=index))
+                self.is_open, self.draft = True, Draft()
             case Reasoned(node=node):
                 self._amend(thought=node)
             case ActionProposed(call=call):
                 self._amend(action=call)
             case Observed(observation=observation):
                 self._amend(observation=observation)
+            case TurnCompleted():
+                self.is_open = False
             case RunEnded(outcome=outcome):
                 self.outcome = outcome
 
@@ -57,8 +94,15 @@ class State:
             if turn.action is not None:
                 lines.append(f"ACTION_EXECUTED: tool_id={turn.action.tool}")
             if turn.observation is not None:
-                lines.append(f"OBSERVATION: {turn.observation.text}")
+                lines.append(f"OBSERVATION: {observed(turn.observation)}")
         return "\n".join(lines)
 
     def _amend(self, **part: object) -> None:
         self.turns[-1] = self.turns[-1].model_copy(update=part)
+
+
+def observed(observation: Observation) -> str:
+    """Write an observation as a model reads it; a failure says so and names its kind."""
+    if observation.error is None:
+        return observation.text
+    return f"ERROR: {observation.error}: {observation.text}"

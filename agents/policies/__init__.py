@@ -1,1 +1,20 @@
 """The registry of policies: a sixth is one small file and one line here."""
+
+from agents.errors import ConfigurationError
+from agents.policies import explicit, implicit
+from agents.policies.parts import Build, Parts
+from agents.policies.spec import PolicySpec
+from agents.policy import Policy
+
+POLICIES: dict[str, Build] = {
+    "explicit": explicit.build,
+    "implicit": implicit.build,
+}
+
+
+def build(spec: PolicySpec, parts: Parts) -> Policy:
+    """Return the policy that `spec` names; raises ConfigurationError for an unknown one."""
+    if spec.policy not in POLICIES:
+        known = ", ".join(POLICIES)
+        raise ConfigurationError(f"There is no policy {spec.policy!r}. There are: {known}.")
+    return POLICIES[spec.policy](parts)

@@ -1,0 +1,135 @@
+"""Act on a plain-language instruction: search a tool, choose it, fill its inputs, call it.
+
+Only the tools that a step may need are ever in a prompt, so the catalogue can be of any size.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from agents.act.carry_out import carry_on, carry_out
+from agents.contracts import Message, Observation, Role, ToolCall
+from agents.errors import InvalidInputs, Recoverable, ToolSelectionError
+from agents.events import Event, ModelCalled, Observed
+from agents.reasoning.model import Model
+from agents.reasoning.prompts import conversation, enclosed, render, work_so_far
+from agents.state import State
+from agents.tools.spec import Tool
+from agents.tools.toolkit import Toolkit
+
+_CANDIDATES = 15
+_RETRIES = 2
+_FAILURES = 3
+_ECHO = 2_000
+_NAME = 80
+
+
+@dataclass(frozen=True)
+class JustInTime:
+    """Find and call the tool for the last thought's instruction."""
+
+    model: Model
+    toolkit: Toolkit
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the calls it takes to choose, then the action and its observation."""
+        turn = state.turns[-1]
+        if turn.action is not None:
+            yield from carry_on(state, self.toolkit, self.model.control)
+            return
+        try:
+            step = "" if turn.thought is None else turn.thought.text
+            tool = yield from self._choose(step, state)
+            inputs = yield from self._fill(tool, step, state)
+        except Recoverable as error:
+            failed = Observation(text=str(error), error=type(error).__name__)
+            yield Observed(observation=failed)
+        else:
+            call = ToolCall(tool=tool.name, inputs=inputs)
+            yield from carry_out(call, self.toolkit, self.model.control)
+
+    def _choose(self, step: str, state: State) -> Generator[ModelCalled, None, Tool]:
+        candidates = self._candidates(step, state)
+        if not candidates:
+            raise ToolSelectionError(f"There is no tool for step: {step}")
+        asked = (
+            f"Goal:\n{enclosed('goal', state.goal)}\n\n"
+            f"<tools>\n{self.toolkit.describe(candidates)}\n</tools>\n\n"
+            f"Step:\n{enclosed('step', step)}"
+        )
+        messages = _only(render("implicit/choose_tool"), asked)
+        reply = yield from self.model.complete(messages, purpose="choose_tool")
+        name = _first_line(reply)
+        if not name or name.lower() == "none":
+            raise ToolSelectionError(f"No suitable tool selected for step: {step}")
+        found = [tool for tool in candidates if tool.name.lower() == name.lower()]
+        if not found:
+            raise ToolSelectionError(f"Selected tool id {name[:_NAME]!r} not in candidate list")
+        return found[0]
+
+    def _candidates(self, step: str, state: State) -> list[Tool]:
+        """Return the likely tools, without those that keep failing in this run."""
+        failures = Counter(
+            turn.action.tool
+            for turn in state.turns
+            if turn.action is not None and turn.observation is not None and turn.observation.error
+        )
+        found = self.toolkit.search(step, limit=_CANDIDATES + len(failures))
+        return [tool for tool in found if failures[tool.name] < _FAILURES][:_CANDIDATES]
+
+    def _fill(
+        self, tool: Tool, step: str, state: State
+    ) -> Generator[ModelCalled, None, dict[str, Any]]:
+        """Ask for the inputs; say what is wrong with them and ask again, a few times."""
+        schema = json.dumps(tool.schema, ensure_ascii=False)
+        messages = conversation(
+            render("implicit/fill_inputs"),
+            state,
+            f"{work_so_far(state)}\n\nStep:\n{enclosed('step', step)}\n\n"
+            f"Tool: {tool.name}\n{tool.description}\n\nSchema of the inputs:\n{schema}",
+        )
+        for _ in range(_RETRIES):
+            reply = yield from self.model.complete(messages, purpose="fill_inputs", as_json=True)
+            try:
+                return self._read(tool, reply)
+            except InvalidInputs as error:
+                messages.append(Message(role=Role.ASSISTANT, content=reply[:_ECHO] or "(empty)"))
+                messages.append(Message(role=Role.USER, content=f"{error} Reply with JSON only."))
+        reply = yield from self.model.complete(messages, purpose="fill_inputs", as_json=True)
+        return self._read(tool, reply)
+
+    def _read(self, tool: Tool, reply: str) -> dict[str, Any]:
+        known = {
+            name: value
+            for name, value in _object(reply).items()
+            if name in tool.inputs.model_fields
+        }
+        self.toolkit.validate(tool, known)
+        return known
+
+
+def _only(system: str, asked: str) -> list[Message]:
+    return [
+        Message(role=Role.SYSTEM, content=system),
+        Message(role=Role.USER, content=asked),
+    ]
+
+
+def _first_line(reply: str) -> str:
+    """Return the name in a reply, past what the model thought aloud."""
+    said = reply.rpartition("</think>")[2].strip()
+    return said.splitlines()[0].strip(" \t`'\"*.:[](){}") if said else ""
+
+
+def _object(reply: str) -> dict[str, Any]:
+    """Return the JSON object in a reply; raises InvalidInputs when there is none."""
+    said = reply.rpartition("</think>")[2]
+    try:
+        found, _ = json.JSONDecoder(strict=False).raw_decode(said, max(0, said.find("{")))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidInputs("The inputs must be one JSON object.")
+    return found

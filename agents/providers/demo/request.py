@@ -1,0 +1,67 @@
+"""What the demo model reads: the messages of a policy, as any model would."""
+
+import json
+import re
+from dataclasses import dataclass
+
+_TOOL = re.compile(r"^- ([\w-]+): ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call: what it is for, the rules, the earlier exchanges, and what is asked now."""
+
+    purpose: str
+    as_json: bool
+    system: str
+    history: tuple[tuple[str, str], ...]
+    asked: str
+
+    @property
+    def goal(self) -> str:
+        """Return the question, exactly as it was asked."""
+        return (self.enclosed("question") or self.enclosed("goal")).strip()
+
+    @property
+    def work(self) -> str:
+        """Return what stands after the question: the steps so far."""
+        name = "question" if self.asked.startswith("Question:") else "goal"
+        return self._around(name)[1]
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """Return the names of the tools that the prompt lists."""
+        listed = self.system if "<tools>" in self.system else self._around("goal")[1]
+        section = listed.partition("<tools>")[2].partition("</tools>")[0]
+        return frozenset(_TOOL.findall(section))
+
+    def enclosed(self, name: str) -> str:
+        """Return the text between the marks of that name, empty without them."""
+        return self._around(name)[0]
+
+    def _around(self, name: str) -> tuple[str, str]:
+        opening = re.search(rf'<({name} id="[0-9a-f]+")>\n', self.asked)
+        if opening is None:
+            return "", self.asked
+        text, _, rest = self.asked[opening.end() :].partition(f"\n</{opening[1]}>")
+        return text, rest
+
+
+def read_request(body: str) -> Request:
+    """Return what a request body says; `body` is one that `DemoProvider.body` wrote."""
+    said = json.loads(body)
+    messages = [(message["role"], message["content"]) for message in said["messages"]]
+    users = [number for number, (role, _) in enumerate(messages) if role == "user"]
+    # A message with marks is the policy's own; what follows it is only a complaint.
+    asking = next((n for n in reversed(users) if _MARKED.match(messages[n][1])), users[-1])
+    earlier = [content for _, content in messages[1:asking]]
+    return Request(
+        purpose=said["purpose"],
+        as_json=said["as_json"],
+        system=messages[0][1],
+        history=tuple(zip(earlier[::2], earlier[1::2], strict=False)),
+        asked=messages[asking][1],
+    )
+
+
+_MARKED = re.compile(r'(?:Question|Goal):\n<(?:question|goal) id="')

@@ -1,0 +1,57 @@
+"""The text format's memory of a run: a text that only grows, so that requests share a prefix."""
+
+import json
+from typing import Any
+
+from agents.contracts import ToolCall, Turn
+from agents.errors import ToolError, ToolNotFound
+from agents.state import State, observed
+from agents.tools.toolkit import Toolkit
+
+_THOUGHT_LIMIT = 4_000
+
+
+def scratchpad(state: State, toolkit: Toolkit) -> str:
+    """Write what was thought, done and seen so far, up to where the model goes on."""
+    return "".join(_turn(turn, toolkit) for turn in state.turns) + "\nThought: "
+
+
+def _turn(turn: Turn, toolkit: Toolkit) -> str:
+    if turn.action is None and turn.observation is not None:
+        # The reply broke the format. It is not shown to the model, which would take it up.
+        return f"\n{turn.observation.text}"
+    lines = [f"\nThought: {_clipped(turn.thought.text if turn.thought else '')}"]
+    if turn.action is not None:
+        lines.append(f"Action: {turn.action.tool}")
+        lines.append(f"Action Input: {input_text(turn.action, toolkit)}")
+    if turn.observation is not None:
+        lines.append(f"Observation: {observed(turn.observation)}")
+    return "\n".join(lines)
+
+
+def input_text(call: ToolCall, toolkit: Toolkit) -> str:
+    """Write an action's inputs as the model would: plain text where the tool reads it so."""
+    inputs: dict[str, Any] = call.inputs
+    if len(inputs) == 1:
+        (only,) = inputs.values()
+        if isinstance(only, str) and _reads_plain(call, only, toolkit):
+            return only
+    return json.dumps(inputs, ensure_ascii=False, sort_keys=True)  # the store keeps no order
+
+
+def _reads_plain(call: ToolCall, text: str, toolkit: Toolkit) -> bool:
+    try:
+        tool = toolkit.get(call.tool)
+        return toolkit.inputs_from_text(tool, text) == call.inputs
+    except ToolNotFound:
+        return True
+    except ToolError:
+        return False
+
+
+def _clipped(text: str) -> str:
+    """Keep the head and the tail of a thought too long to be sent with every later request."""
+    if len(text) <= _THOUGHT_LIMIT:
+        return text
+    half = _THOUGHT_LIMIT // 2
+    return f"{text[:half]}\n[...]\n{text[-half:]}"

@@ -1,0 +1,192 @@
+"""Cut a text reply at its labels while it streams.
+
+The reader sees a reply in any chunks and yields the same labels and texts as for the whole of it.
+A line is held back only as long as it may still become a label, so that no part of one is ever
+shown. Each character is looked at a bounded number of times: a hostile megabyte costs no more
+than an honest one.
+"""
+
+import io
+import re
+from enum import StrEnum
+from typing import NamedTuple
+
+from agents.tools.output import storable
+
+
+class Label(StrEnum):
+    """The labels of the text format, in small letters and without spaces."""
+
+    THOUGHT = "thought"
+    ACTION = "action"
+    INPUT = "actioninput"
+    ANSWER = "finalanswer"
+    OBSERVATION = "observation"
+
+
+class Labelled(NamedTuple):
+    """A label, and the text it was written as."""
+
+    label: Label
+    raw: str
+
+
+class Text(NamedTuple):
+    """Text of at most one line, with the line's end if it has one; of any lines in `<think>`."""
+
+    text: str
+
+
+_WIDEST = 64
+_LABEL = re.compile(
+    r"[ \t]*(?:\#{1,6}[ \t]+)?(?P<open>[*_`]{0,3})"
+    r"(?P<name>thought|action[ \t_-]{0,3}input|action|final[ \t_-]{0,3}answer|observation)"
+    r"[ \t]?[0-9]{0,3}(?P<close>[*_`]{0,3})[ \t]*[:\uff1a]",
+    re.IGNORECASE,
+)
+_LABEL_SO_FAR = re.compile(r"[ \t#*_`a-z0-9-]*\Z", re.IGNORECASE)
+_NOT_LETTERS = re.compile(r"[^a-z]+")
+_THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
+_THINK_SO_FAR = re.compile(r"</?t?h?i?n?k?i?n?g?\Z", re.IGNORECASE)
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
+
+
+class LabelReader:
+    """Yield the labels and the texts between them from a reply that comes in chunks.
+
+    Labels count at the beginning of a line, in any case, with or without emphasis; not inside a
+    code fence or `<think>`, whose marks are dropped. The reply begins in a thought.
+    """
+
+    def __init__(self) -> None:
+        self._newlines = io.IncrementalNewlineDecoder(None, translate=True)
+        self._pending = ""
+        self._label = Label.THOUGHT
+        self._at_start = True
+        self._thinks = False
+        self._emphasis = ""
+        self._fence = ""
+        self._line: list[str] = []
+
+    def feed(self, chunk: str) -> list[Labelled | Text]:
+        """Take more of the reply; return what is certain by now."""
+        return self._read(self._newlines.decode(storable(chunk)), last=False)
+
+    def finish(self) -> list[Labelled | Text]:
+        """Return what was held back; the reply is complete."""
+        return self._read(self._newlines.decode("", final=True), last=True)
+
+    def _read(self, more: str, *, last: bool) -> list[Labelled | Text]:
+        text, at, found = self._pending + more, 0, list[Labelled | Text]()
+        while at < len(text):
+            end = self._step(text, at, last, found)
+            if end is None:
+                break
+            at = end
+        self._pending = text[at:]
+        return found
+
+    def _step(self, text: str, at: int, last: bool, found: list[Labelled | Text]) -> int | None:
+        """Read on from `at` and return how far; None when only more text can tell."""
+        if self._thinks:
+            return self._read_thinking(text, at, last, found)
+        if self._emphasis:
+            return self._drop_emphasis(text, at, last)
+        if self._at_start:
+            return self._read_start(text, at, last, found)
+        return self._read_line(text, at, last, found)
+
+    def _drop_emphasis(self, text: str, at: int, last: bool) -> int | None:
+        """Drop the other half of the emphasis around a label, as in `**Action:** x`."""
+        start = text[at : at + len(self._emphasis)]
+        if not last and start != self._emphasis and self._emphasis.startswith(start):
+            return None
+        marks, self._emphasis = self._emphasis, ""
+        return at + len(marks) if text.startswith(marks, at) else at
+
+    def _read_start(
+        self, text: str, at: int, last: bool, found: list[Labelled | Text]
+    ) -> int | None:
+        """Read a label if the line begins with one."""
+        end = text.find("\n", at, at + _WIDEST)
+        start = text[at : at + _WIDEST if end < 0 else end]
+        label = None if self._fence else _LABEL.match(start)
+        if label is not None:
+            self._take(label, found)
+            return at + label.end()
+        if not last and end < 0 and len(start) < _WIDEST and _may_become_label(start):
+            return None
+        self._at_start = False
+        return at
+
+    def _take(self, label: re.Match[str], found: list[Labelled | Text]) -> None:
+        self._label = Label(_NOT_LETTERS.sub("", label["name"].lower()))
+        self._emphasis = label["open"] if not label["close"] else ""
+        self._at_start = self._label is Label.THOUGHT  # "Thought: Action: x" is common
+        self._line.clear()
+        found.append(Labelled(self._label, label[0]))
+
+    def _read_line(
+        self, text: str, at: int, last: bool, found: list[Labelled | Text]
+    ) -> int | None:
+        """Read to the end of the line, or to a mark of thinking in it."""
+        newline = text.find("\n", at)
+        end = len(text) if newline < 0 else newline + 1
+        if self._label is Label.THOUGHT and not self._fence:
+            mark = _THINK.search(text, at, end)
+            if mark is not None:
+                self._emit(text[at : mark.start()], found)
+                self._thinks, self._at_start = not mark[1], True
+                return mark.end()
+            if newline < 0 and not last:
+                end = _before_partial_mark(text, at)
+                if end == at:
+                    return None
+        self._emit(text[at:end], found)
+        return end
+
+    def _read_thinking(
+        self, text: str, at: int, last: bool, found: list[Labelled | Text]
+    ) -> int | None:
+        mark = _THINK.search(text, at)
+        if mark is None:
+            end = len(text) if last else _before_partial_mark(text, at)
+            self._emit(text[at:end], found)
+            return None if end == at else end
+        self._emit(text[at : mark.start()], found)
+        self._thinks, self._at_start = not mark[1], True
+        return mark.end()
+
+    def _emit(self, text: str, found: list[Labelled | Text]) -> None:
+        if text:
+            found.append(Text(text))
+        if self._thinks:
+            return
+        self._line.append(text)
+        if text.endswith("\n"):
+            self._end_line("".join(self._line))
+
+    def _end_line(self, line: str) -> None:
+        self._line.clear()
+        self._at_start = True
+        fence = _FENCE.match(line)
+        if fence is None:
+            return
+        marks, rest = fence[1], fence[2]
+        if not self._fence and "`" not in rest:
+            self._fence = marks
+        elif self._fence and marks.startswith(self._fence) and not rest.strip():
+            self._fence = ""
+
+
+def _may_become_label(start: str) -> bool:
+    if not _LABEL_SO_FAR.match(start):
+        return False
+    letters = _NOT_LETTERS.sub("", start.lower())
+    return any(label.startswith(letters) for label in Label)
+
+
+def _before_partial_mark(text: str, at: int) -> int:
+    """Return where the text ends that cannot be part of an unfinished mark of thinking."""
+    bracket = text.rfind("<", max(at, len(text) - len("</thinking>") + 1))
+    return bracket if bracket >= 0 and _THINK_SO_FAR.match(text, bracket) else len(text)

@@ -1,0 +1,70 @@
+"""The end of a run: its answer, or the best that can honestly be said without one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents.contracts import Outcome, Reason, Status
+from agents.errors import ProviderError
+from agents.events import AnswerDelta, Event, ModelCalled, RunEnded
+from agents.reasoning.model import Model
+from agents.reasoning.prompts import conversation, render, work_so_far
+from agents.state import State
+from agents.tools.output import storable
+
+INSUFFICIENT = "ERROR: insufficient data for a reliable answer."
+
+
+@dataclass(frozen=True)
+class Summarize:
+    """Give the answer there is; out of turns, ask once, without tools, for the best partial one."""
+
+    model: Model
+    max_turns: int
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the answer's deltas if it is only made now, and the end of the run."""
+        if state.final_answer:
+            yield RunEnded(
+                outcome=Outcome(
+                    status=Status.SUCCEEDED, reason=Reason.ANSWERED, answer=state.final_answer
+                )
+            )
+        else:
+            yield from self._partial(state)
+
+    def _partial(self, state: State) -> Iterator[Event]:
+        reason = state.halted or Reason.TURNS
+        answer: list[str] = []
+        message = self._message(reason, state)
+        try:
+            for event in self._ask(state):
+                if isinstance(event, AnswerDelta):
+                    answer.append(event.text)
+                yield event
+        except ProviderError as error:
+            message = f"{message} The model could not sum up what it found: {error}"
+        if not "".join(answer).strip():
+            answer = [INSUFFICIENT]
+            yield AnswerDelta(text=INSUFFICIENT)
+        yield RunEnded(
+            outcome=Outcome(
+                status=Status.EXHAUSTED,
+                reason=reason,
+                answer="".join(answer),
+                partial=True,
+                message=message,
+            )
+        )
+
+    def _ask(self, state: State) -> Iterator[AnswerDelta | ModelCalled]:
+        messages = conversation(render("summarize"), state, work_so_far(state))
+        for item in self.model.stream(messages, purpose="summarize"):
+            if isinstance(item, ModelCalled):
+                yield item
+            elif item.kind == "answer":
+                yield AnswerDelta(text=storable(item.text))
+
+    def _message(self, reason: Reason, state: State) -> str:
+        if reason is Reason.REPEATS:
+            return "Stopped because the same action was repeated without anything new."
+        return f"Ran out of turns ({len(state.turns)} of {self.max_turns})."

@@ -1,0 +1,50 @@
+"""Think in nodes: one JSON object that is a thought, a plain-language action or the answer."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents.contracts import Message, ReasonKind
+from agents.events import AnswerDelta, Event, ModelCalled, Reasoned
+from agents.reasoning.model import Model
+from agents.reasoning.nodes import NodeReader
+from agents.reasoning.prompts import conversation, render, work_so_far
+from agents.state import State
+from agents.think.text import CUT_SHORT
+from agents.tools.toolkit import Toolkit
+
+_SKETCHED = 15
+
+
+@dataclass(frozen=True)
+class NodeThink:
+    """Ask for the next node; the catalogue of tools stays out of the prompt but for a sketch."""
+
+    model: Model
+    toolkit: Toolkit
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the text as it comes, then the node; an unreadable reply is a plain thought."""
+        reader = NodeReader()
+        cut = False
+        for item in self.model.stream(
+            self._messages(state), purpose="think", as_json=True, enough=lambda: reader.done
+        ):
+            if isinstance(item, ModelCalled):
+                yield from reader.finish()
+                yield item
+                cut = item.call.stop_reason == "length"
+            elif item.kind == "answer":
+                yield from reader.feed(item.text)
+        node = reader.node
+        if cut and node.kind is ReasonKind.FINAL:
+            node = node.model_copy(update={"answer": node.answer + CUT_SHORT})
+            yield AnswerDelta(text=CUT_SHORT)
+        yield Reasoned(node=node)
+
+    def _messages(self, state: State) -> list[Message]:
+        tools = self.toolkit.tools
+        sketch = [tool.description.splitlines()[0] for tool in tools[:_SKETCHED]]
+        more = max(0, len(tools) - _SKETCHED)
+        return conversation(
+            render("implicit/think", sketch=sketch, more=more), state, work_so_far(state)
+        )

@@ -1,0 +1,71 @@
+"""Think in text: a thought, and then an action or a final answer, read while it streams."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents.contracts import Message, ReasonKind, ReasonNode, ToolCall
+from agents.errors import ToolError
+from agents.events import AnswerDelta, Event, ModelCalled, Reasoned
+from agents.reasoning.model import Model
+from agents.reasoning.parsing_text import ReplyReader
+from agents.reasoning.prompts import conversation, enclosed, render
+from agents.reasoning.scratchpad import scratchpad
+from agents.state import State
+from agents.tools.output import storable
+from agents.tools.toolkit import Toolkit
+
+STOP = ("\nObservation:",)
+CUT_SHORT = "\n\n*The answer ends here: the model reached its length limit.*"
+_NAME_LIMIT = 100
+
+
+@dataclass(frozen=True)
+class TextThink:
+    """Ask for the next step in the format Thought / Action / Action Input / Final Answer."""
+
+    model: Model
+    toolkit: Toolkit
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the thought and the answer as they come, then what they add up to."""
+        reader = ReplyReader()
+        raw: list[str] = []
+        cut = False
+        for item in self.model.stream(
+            self._messages(state), purpose="think", stop=STOP, enough=lambda: reader.done
+        ):
+            if isinstance(item, ModelCalled):
+                yield from reader.finish()
+                yield item
+                cut = item.call.stop_reason == "length"
+            elif item.kind == "reasoning":
+                yield from reader.think_aloud(storable(item.text))
+            else:
+                raw.append(item.text)
+                yield from reader.feed(item.text)
+        if cut and reader.reply.answer:
+            yield AnswerDelta(text=CUT_SHORT)
+        yield Reasoned(node=self._node(reader, "".join(raw), cut))
+
+    def _messages(self, state: State) -> list[Message]:
+        rules = render("explicit/rules", tools=self.toolkit.describe())
+        work = f"Question:\n{enclosed('question', state.goal)}\n{scratchpad(state, self.toolkit)}"
+        return conversation(rules, state, work)
+
+    def _node(self, reader: ReplyReader, raw: str, cut: bool) -> ReasonNode:
+        reply = reader.reply
+        if reply.answer:
+            answer = reply.answer + (CUT_SHORT if cut else "")
+            return ReasonNode(kind=ReasonKind.FINAL, text=reply.thought, answer=answer)
+        if reply.tool and not cut:
+            call = self._call(reply.tool[:_NAME_LIMIT], reply.tool_input)
+            return ReasonNode(kind=ReasonKind.ACTION, text=reply.thought, call=call)
+        return ReasonNode(kind=ReasonKind.THOUGHT, text=reply.thought or storable(raw).strip())
+
+    def _call(self, name: str, text: str) -> ToolCall:
+        """Return the action; what cannot be read fails when it is called, as an observation."""
+        try:
+            tool = self.toolkit.get(name)
+            return ToolCall(tool=tool.name, inputs=self.toolkit.inputs_from_text(tool, text))
+        except ToolError:
+            return ToolCall(tool=name, inputs={"input": text})
