@@ -4,11 +4,12 @@ Nothing else reads the environment, but for the launcher that fills it. `.env.ex
 can be set. Without DATABASE_URL and REDIS_URL the private servers of `project.embedded` are used.
 """
 
+import os
 from pathlib import Path
 
 import environ
 
-from project import embedded
+from project import embedded, logging
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 LOCAL_DIR = BASE_DIR / ".local"
@@ -20,7 +21,7 @@ DEBUG = env.bool("TURNSTONE_DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or embedded.secret_key(LOCAL_DIR)
 HOST = env.str("HOST", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]", HOST])
+ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", default=[HOST]), "localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
@@ -53,6 +54,12 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
+LOGGING = logging.configuration(
+    env.str("TURNSTONE_LOG", default="text"),
+    env.str("TURNSTONE_LOG_LEVEL", default="INFO"),
+    {**os.environ, "SECRET_KEY": SECRET_KEY},
+)
+
 ROOT_URLCONF = "project.urls"
 ASGI_APPLICATION = "project.asgi.application"
 
@@ -72,11 +79,13 @@ TEMPLATES = [
 ]
 
 # The pool holds the connections, so Django must not: 64 worker threads share a few of them.
+DATABASE = env.db_url("DATABASE_URL", default=embedded.database_url(LOCAL_DIR))
 DATABASES = {
     "default": {
-        **env.db_url("DATABASE_URL", default=embedded.database_url(LOCAL_DIR)),
+        **DATABASE,
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
+            **DATABASE.get("OPTIONS", {}),  # such as ?sslmode=require
             "pool": {
                 "min_size": 1,
                 "max_size": env.int("DATABASE_POOL", default=16),
@@ -147,7 +156,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = env.int("WORKER_THREADS", default=64)
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 
 # What the engine may use; all of it is optional (see agents.providers.discovery).

@@ -1,0 +1,52 @@
+# Turnstone's commands. `make` alone lists them. PYTHON= chooses the Python, PORT= and HOST= where to
+# listen. All paths are relative, so that a folder with a space in its name will do.
+
+PYTHON ?= python3
+BIN = .venv/bin/python
+ENVIRONMENT = "$(PYTHON)" -I project/environment.py
+
+.DEFAULT_GOAL := help
+.PHONY: help run environment environment-dev test test-postgres15 check format lock
+.PHONY: bench-start bench-stream
+
+help: ## List the commands
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
+
+run: environment ## Start everything and print where to sign in; Ctrl-C stops it (PORT=, HOST=)
+	@exec $(BIN) -m project.start
+
+environment: # What running needs
+	@$(ENVIRONMENT)
+
+environment-dev: # What developing needs
+	@$(ENVIRONMENT) --dev
+
+check: environment-dev ## Look at form, lint, types, imports and migrations
+	$(BIN) -m ruff format --check .
+	$(BIN) -m ruff check .
+	$(BIN) -m mypy
+	.venv/bin/lint-imports
+	$(BIN) manage.py makemigrations --check --dry-run
+
+format: environment-dev ## Put the code in form
+	$(BIN) -m ruff format .
+	$(BIN) -m ruff check --fix .
+
+test: environment-dev ## Install what the suite needs and run all of it (ARGS= for pytest)
+	@$(BIN) tests/suite.py $(ARGS)
+
+test-postgres15: environment-dev ## Run the tests that touch the database on Postgres 15
+	@$(BIN) tests/suite.py --postgres 15 $(ARGS)
+
+bench-start: environment-dev ## Measure the cold and the warm start, and the memory at rest
+	@$(BIN) tests/bench/start.py
+
+bench-stream: environment-dev ## Measure the live path against the raw floor and Chainlit
+	@$(BIN) tests/bench/stream.py
+
+lock: environment-dev ## Lock the dependencies of pyproject.toml anew
+	$(BIN) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements.lock
+	$(BIN) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --no-header pyproject.toml --group dev \
+		-o requirements-dev.lock

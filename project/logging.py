@@ -1,0 +1,102 @@
+"""How Turnstone logs: one readable line for a terminal, or one JSON object for a log store.
+
+Neither ever holds a secret: what the environment calls a key, a password or a token, and the
+password in an address, is struck out of every line.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+STRUCK_OUT = "[secret]"
+SECRET_NAME = re.compile(r"key|password|token|secret|credential", re.IGNORECASE)
+SHORTEST_SECRET = 6
+
+
+def configuration(style: str, level: str, environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return Django's LOGGING for the style "text" or "json"."""
+    formatter = JsonFormatter if style == "json" else TextFormatter
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"()": formatter, "secrets": secrets_in(environment)}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["console"], "level": level},
+        "loggers": {
+            # Django's own handlers would say everything twice, and our access log has the 4xx.
+            "django": {"handlers": [], "level": level, "propagate": True},
+            "django.server": {"handlers": [], "propagate": True},
+            "django.request": {"level": "ERROR"},
+            # The runner tells about runs; the messages that woke it are noise.
+            "celery.app.trace": {"level": "WARNING"},
+            "celery.worker.strategy": {"level": "WARNING"},
+            "daphne": {"level": "WARNING"},
+            "httpx2": {"level": "WARNING"},
+            "asyncio": {"level": "WARNING"},
+        },
+    }
+
+
+def secrets_in(environment: Mapping[str, str]) -> list[str]:
+    """Return the values that must not be logged, the longest first."""
+    found = {value for name, value in environment.items() if SECRET_NAME.search(name)}
+    for value in environment.values():
+        found |= _password_of(value)
+    return sorted((text for text in found if len(text) >= SHORTEST_SECRET), key=len, reverse=True)
+
+
+class TextFormatter(logging.Formatter):
+    """Write time, level where it matters, logger and message; a traceback follows on its lines."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        super().__init__("%(asctime)s %(level_word)s%(name)s: %(message)s", "%H:%M:%S")
+        self._secrets = tuple(secrets)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record."""
+        worth_a_word = record.levelno >= logging.WARNING
+        record.level_word = f"{record.levelname} " if worth_a_word else ""
+        return strike_out(super().format(record), self._secrets)
+
+
+class JsonFormatter(logging.Formatter):
+    """Write an object with time (UTC), level, logger, message and, for a failure, traceback."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        super().__init__()
+        self._secrets = tuple(secrets)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record."""
+        entry = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname,
+            "logger": record.name,
+            "process": record.process,
+            "message": strike_out(record.getMessage(), self._secrets),
+        }
+        if record.exc_info:
+            traceback = self.formatException(record.exc_info)
+            entry["traceback"] = strike_out(traceback, self._secrets)
+        return json.dumps(entry, ensure_ascii=False)
+
+
+def strike_out(text: str, secrets: Iterable[str]) -> str:
+    """Replace each secret in a text."""
+    for secret in secrets:
+        text = text.replace(secret, STRUCK_OUT)
+    return text
+
+
+def _password_of(value: str) -> set[str]:
+    if "://" not in value:
+        return set()
+    try:
+        password = urlsplit(value).password
+    except ValueError:
+        return set()
+    return {password, unquote(password)} if password else set()
