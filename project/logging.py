@@ -23,14 +23,16 @@ def configuration(style: str, level: str, environment: Mapping[str, str]) -> dic
     return {
         "version": 1,
         "disable_existing_loggers": False,
+        "filters": {"with_traceback": {"()": WithTraceback}},
         "formatters": {"line": {"()": formatter, "secrets": secrets_in(environment)}},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
-            # Django's own handlers would say everything twice, and our access log has the 4xx.
+            # Django's own handlers would say everything twice.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "propagate": True},
-            "django.request": {"level": "ERROR"},
+            # The access log tells the status of every answer.
+            "django.request": {"level": "ERROR", "filters": ["with_traceback"]},
             # The runner tells about runs; the messages that woke it are noise.
             "celery.app.trace": {"level": "WARNING"},
             "celery.worker.strategy": {"level": "WARNING"},
@@ -83,6 +85,14 @@ class JsonFormatter(logging.Formatter):
             traceback = self.formatException(record.exc_info)
             entry["traceback"] = strike_out(traceback, self._secrets)
         return json.dumps(entry, ensure_ascii=False)
+
+
+class WithTraceback(logging.Filter):
+    """Let through what has a traceback to show."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether the record goes on."""
+        return record.exc_info is not None
 
 
 def strike_out(text: str, secrets: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import environ
 
 from project import embedded, logging
+from project.celery import app as celery_app  # noqa: F401 (who has settings may wake a worker)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 LOCAL_DIR = BASE_DIR / ".local"

@@ -31,6 +31,8 @@ from project.valkey import Valkey
 ROOT = programs.ROOT
 LOCAL = ROOT / ".local"
 LOGS = LOCAL / "log"
+STATIC = LOCAL / "static"
+"""Empty here, where the pages' files are served as they are."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOK_SECONDS = 0.05
 IDLE_SECONDS = 0.5
@@ -86,6 +88,7 @@ class Launcher:
         address = ports.choose(os.environ.get("HOST", "127.0.0.1"), os.environ.get("PORT", "8000"))
         disk.require_room(LOCAL)
         LOGS.mkdir(mode=0o700, exist_ok=True)
+        STATIC.mkdir(mode=0o700, exist_ok=True)
         os.environ.update(HOST=address.host, PORT=str(address.port))
         os.environ.setdefault("ALLOWED_HOSTS", ",".join(address.names()))
         self._start_servers()
@@ -126,7 +129,7 @@ class Launcher:
         return prepared
 
     def _wait(self, is_seen: Callable[[], bool], seconds: float, what: str) -> None:
-        """Wait until it is seen, while everything stays alive; raise CannotStart after `seconds`."""
+        """Wait until it is seen while all parts live; raise CannotStart after `seconds`."""
         deadline = time.monotonic() + seconds
         while not is_seen():
             self._look(LOOK_SECONDS)
