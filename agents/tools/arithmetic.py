@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agents.tools.functions import CONSTANTS, FUNCTIONS, MAX_BITS, Number, TooLarge, power
+from agents.tools.display import Number
+from agents.tools.functions import CONSTANTS, FUNCTIONS, MAX_BITS, TooLarge, power
 
 _LENGTH = 10_000
 _SECONDS = 2.0
@@ -72,7 +73,7 @@ def evaluate(expression: str, variables: Mapping[str, Number]) -> Number | bool:
 
 
 def _parse(expression: str) -> ast.expr:
-    text = " ".join(expression.split()).rstrip("=? ")
+    text = " ".join(expression.split()).strip("\"'` ").rstrip("=? ")
     if not text:
         raise CannotEvaluate("It is empty")
     if len(text) > _LENGTH:

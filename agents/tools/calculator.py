@@ -6,13 +6,8 @@ from pydantic import Field
 
 from agents.errors import ToolFailed
 from agents.tools.arithmetic import CannotEvaluate, evaluate
-from agents.tools.functions import Number
+from agents.tools.display import number_text
 from agents.tools.spec import tool
-
-_EXACT = 1e16
-_NOISE_BELOW = 1e12
-_NOISE_DIGITS = 12
-"""A result this short to 15 digits differs from it only by what binary fractions cannot hold."""
 
 
 @tool(timeout=10)
@@ -29,28 +24,6 @@ def calculator(
     exact.
     """
     try:
-        return _shown(evaluate(expression, variables))
+        return number_text(evaluate(expression, variables))
     except CannotEvaluate as error:
         raise ToolFailed(f"Failed to evaluate expression: {error}.") from None
-
-
-def _shown(number: Number | bool) -> str:
-    """Write a number as a person would, without the noise of binary fractions: 0.1 + 0.2 is 0.3."""
-    if isinstance(number, complex):
-        return _complex(number)
-    if isinstance(number, int):
-        return str(number)
-    if number.is_integer() and abs(number) < _EXACT:
-        return str(int(number))
-    short = f"{number:.15g}"
-    digits = sum(map(str.isdigit, short.partition("e")[0].strip("-0.")))
-    return short if digits <= _NOISE_DIGITS and abs(number) < _NOISE_BELOW else repr(number)
-
-
-def _complex(number: complex) -> str:
-    if not number.imag:
-        return _shown(number.real)
-    imaginary = _shown(abs(number.imag)) + "i"
-    if not number.real:
-        return f"-{imaginary}" if number.imag < 0 else imaginary
-    return f"{_shown(number.real)} {'-' if number.imag < 0 else '+'} {imaginary}"

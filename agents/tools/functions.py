@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
-Number = int | float | complex
+from agents.tools.display import Number
 
 MAX_BITS = 14_000
 """Bits of the largest integer, about 4,200 digits: what Python still prints."""

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 from agents.errors import InvalidInputs
 from agents.tools.spec import Tool
 
-_FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
-_LABEL = re.compile(r"\A\s*(?:action\s+)?inputs?\s*:\s*", re.IGNORECASE)
+_FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*)\Z", re.DOTALL)
 _NOT_JSON = (ValueError, SyntaxError, RecursionError, MemoryError, TypeError)
 _LITERAL_LIMIT = 20_000
 _MESSAGE_LIMIT = 1_000
@@ -33,8 +32,9 @@ def describe_inputs(tool: Tool) -> str:
 def read_inputs(tool: Tool, text: str) -> dict[str, Any]:
     """Return the inputs that `text` holds, not yet checked.
 
-    That is a JSON object, fenced or with words around it, whose names are the tool's; else the
-    whole text for the one required string input; else for the only input. Raises InvalidInputs.
+    That is a JSON object, fenced or with words around it, whose names are the tool's. Else the
+    whole text goes to the only input, to the one required string input, or, when nothing is
+    required, to the first input if that is a string. Raises InvalidInputs.
     """
     fields = tool.inputs.model_fields
     bare = unfenced(text)
@@ -64,9 +64,11 @@ def check_inputs(tool: Tool, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def unfenced(text: str) -> str:
-    """Return `text` without surrounding space and without the code fence around all of it."""
+    """Return `text` without surrounding space and without the code fence it begins with."""
     match = _FENCE.match(text)
-    return (match[1] if match else text).strip()
+    if match is None:
+        return text.strip()
+    return match[1].rpartition("```")[0].strip("\n") if "```" in match[1] else match[1].strip("\n")
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
@@ -96,9 +98,10 @@ def _taker(tool: Tool) -> str | None:
     """Return the input that takes a plain text."""
     fields = tool.inputs.model_fields
     required = [name for name, field in fields.items() if field.is_required()]
-    if len(required) == 1 and (len(fields) == 1 or fields[required[0]].annotation is str):
-        return required[0]
-    return next(iter(fields)) if len(fields) == 1 else None
+    first = next(iter(required or fields), None)
+    if first is None or len(required) > 1:
+        return None
+    return first if len(fields) == 1 or fields[first].annotation is str else None
 
 
 def _looks_broken(text: str, names: Any) -> bool:
@@ -133,7 +136,8 @@ def _type(field: dict[str, Any]) -> str:
     if "enum" in field:
         return "one of " + ", ".join(map(str, field["enum"]))
     if "anyOf" in field:
-        return " or ".join(_type(option) for option in field["anyOf"])
+        kinds = [_type(option) for option in field["anyOf"]]
+        return " or ".join(kind for kind in kinds if kind != "null")
     kind = str(field.get("type", "any"))
     inner = field.get("items" if kind == "array" else "additionalProperties")
     return f"{kind} of {_type(inner)}" if isinstance(inner, dict) and inner else kind

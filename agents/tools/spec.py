@@ -51,8 +51,9 @@ def tool(
 ) -> Callable[[Callable[..., Result]], Tool]:
     """Make a Tool of a function: its name, its docstring and its annotated parameters.
 
-    A parameter annotated `Control` is not an input: it is given the run's control. Raises
-    ConfigurationError for a function without a docstring or with an unannotated parameter.
+    A parameter `control: Control` is not an input: it is given a Control that ends with the call.
+    Raises ConfigurationError for a function without a docstring, with an unannotated parameter,
+    or with `*` or `**`.
     """
 
     def make(function: Callable[..., Result]) -> Tool:
@@ -67,6 +68,10 @@ def tool(
                 raise ConfigurationError(
                     f"The tool {name!r} must say the type of {parameter.name!r}."
                 )
+            if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+                raise ConfigurationError(f"The tool {name!r} must name each of its inputs.")
+            if (hints[parameter.name] is Control) != (parameter.name == "control"):
+                raise ConfigurationError(f"The tool {name!r} must say `control: Control`.")
             if hints[parameter.name] is not Control:
                 default = ... if parameter.default is parameter.empty else parameter.default
                 fields[parameter.name] = (hints[parameter.name], default)
@@ -78,7 +83,7 @@ def tool(
             timeout=timeout,
             safety=safety,
             idempotent=idempotent,
-            wants_control=Control in hints.values(),
+            wants_control="control" in hints,
         )
 
     return make
