@@ -1,0 +1,128 @@
+"""One attempt's frames on their way to the run's stream: gathered, numbered, and bounded."""
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from agents.control import Control
+from chat.live.frames import Event, encode
+from chat.live.streams import StreamId
+
+MOST_CHARACTERS = 4_000_000
+"""How much waits for Redis; beyond it the oldest frames go, and readers are sent what is stored."""
+
+DELTAS = frozenset({"thought.delta", "observation.delta", "answer.delta"})
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One entry of the stream: events as JSON, under an id that never changes."""
+
+    id: StreamId
+    payload: str
+    ends: bool
+
+
+class Channel:
+    """Take events from the run's thread; the publisher's thread takes them from here.
+
+    Text of one kind that comes within one tick becomes one event.
+    """
+
+    def __init__(self, run_id: int, attempt: int, control: Control, dirty: threading.Event) -> None:
+        self.run_id = run_id
+        self.attempt = attempt
+        self.control = control
+        self._dirty = dirty
+        self._lock = threading.Lock()
+        self._open: list[Event] = []
+        self._outbox: deque[Batch] = deque()
+        self._waiting = 0
+        self._seq = 0
+        self._closed_at: float | None = None
+
+    def put(self, event: Event) -> None:
+        """Send an event with the next flush."""
+        with self._lock:
+            last = self._open[-1] if self._open else None
+            if last is not None and _continues(event, last):
+                last["text"] += event["text"]
+            else:
+                self._open.append(event)
+        self._dirty.set()
+
+    def seal(self) -> str:
+        """Return the id of the frame that holds all that was put so far."""
+        with self._lock:
+            self._seal()
+            return str(StreamId(self.attempt, self._seq))
+
+    def reserve(self) -> str:
+        """Return the id that the event of `put_reserved` will have."""
+        with self._lock:
+            self._seal()
+            self._seq += 1
+            return str(StreamId(self.attempt, self._seq))
+
+    def put_reserved(self, reserved: str, event: Event, *, ends: bool = False) -> None:
+        """Send an event under its reserved id; nothing else may be put in between."""
+        with self._lock:
+            self._append(StreamId.parse(reserved), [event], ends)
+        self._dirty.set()
+
+    def close(self) -> None:
+        """Say that nothing more will be put."""
+        self._closed_at = time.monotonic()
+        self._dirty.set()
+
+    def batches(self) -> list[Batch]:
+        """Return what waits, oldest first, the text of this moment included."""
+        with self._lock:
+            self._seal()
+            return list(self._outbox)
+
+    def delivered(self, batch: Batch) -> None:
+        """Forget a batch that Redis has, and all before it."""
+        with self._lock:
+            while self._outbox and self._outbox[0].id <= batch.id:
+                self._waiting -= len(self._outbox.popleft().payload)
+
+    def abandon(self) -> None:
+        """Forget everything: another attempt writes the stream now."""
+        with self._lock:
+            self._open.clear()
+            self._outbox.clear()
+            self._waiting = 0
+        self.close()
+
+    def is_dirty(self) -> bool:
+        """Tell whether anything waits."""
+        return bool(self._outbox or self._open)
+
+    def is_over(self, patience: float) -> bool:
+        """Tell whether the channel has done its work, or has waited `patience` seconds to."""
+        if self._closed_at is None:
+            return False
+        return not self.is_dirty() or time.monotonic() - self._closed_at > patience
+
+    def _seal(self) -> None:
+        if self._open:
+            self._seq += 1
+            self._append(StreamId(self.attempt, self._seq), self._open, ends=False)
+            self._open = []
+
+    def _append(self, stream_id: StreamId, events: list[Event], ends: bool) -> None:
+        batch = Batch(stream_id, encode(events), ends)
+        self._outbox.append(batch)
+        self._waiting += len(batch.payload)
+        while self._waiting > MOST_CHARACTERS and len(self._outbox) > 1:
+            self._waiting -= len(self._outbox.popleft().payload)
+
+
+def _continues(event: Event, last: Event) -> bool:
+    return (
+        event["type"] in DELTAS
+        and event["type"] == last["type"]
+        and event.get("index") == last.get("index")
+    )

@@ -1,0 +1,179 @@
+"""What one socket follows: runs, whose frames must come without a gap, and news of new runs.
+
+Frames are glued from the text of the stream; no payload is parsed on its way.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from django.db import InterfaceError, OperationalError
+from redis.exceptions import RedisError
+
+from chat.live import frames
+from chat.live.reader import Entry, Reader
+from chat.live.streams import StreamId, conversation_key, run_key
+
+logger = logging.getLogger(__name__)
+
+AGAIN_SECONDS = 1.0
+
+Say = Callable[[str], Awaitable[None]]
+
+
+class Snapshot(NamedTuple):
+    """A run as it is stored: its HTML, the frame that it is as new as, and whether it ended."""
+
+    cursor: str
+    html: str
+    has_ended: bool
+
+
+ReadStored = Callable[[int], Awaitable[Snapshot | None]]
+"""Reads a run from Postgres: None if the run is gone."""
+
+
+class RunFollower:
+    """Send one socket the frames of one run, each once and in order.
+
+    Where the stream lacks a frame, or a new attempt has begun, the run is sent as it is stored and
+    the stream goes on from there. While that or the backlog is under way, what comes is held.
+    """
+
+    def __init__(
+        self, run_id: int, cursor: StreamId, say: Say, read_stored: ReadStored, reader: Reader
+    ) -> None:
+        self.run_id = run_id
+        self.key = run_key(run_id)
+        self.cursor = cursor
+        self._say = say
+        self._read_stored = read_stored
+        self._reader = reader
+        self._held: list[Entry] | None = []
+        self._may_skip = False
+        self._task: asyncio.Task[None] | None = None
+
+    async def join(self) -> None:
+        """Send the backlog, then what comes."""
+        self._reader.follow(self)
+        await self._catch_up()
+
+    async def take(self, entries: list[Entry]) -> None:
+        """Pass entries on, or hold them while older ones are under way."""
+        if self._held is not None:
+            self._held += entries
+        elif rest := await self._pass_on(entries):
+            self._held = rest
+            self.start_over()
+
+    def start_over(self) -> None:
+        """Show what is stored as soon as it can be read, without waiting for it here."""
+        if self._task is None or self._task.done():
+            self._held = self._held or []
+            self._task = asyncio.create_task(self.show_stored())
+
+    async def show_stored(self) -> None:
+        """Send the run as it is stored, and go on from there."""
+        self._held = self._held or []
+        if await self._show_stored():
+            await self._catch_up()
+
+    def recover(self) -> None:
+        """Do nothing: the next frame shows whether one is missing."""
+
+    async def leave(self) -> None:
+        """Follow no more."""
+        if self._task is not None:
+            self._task.cancel()
+        await self._reader.leave(self)
+
+    async def _catch_up(self) -> None:
+        try:
+            while entries := await self._reader.backlog(self):
+                if rest := await self._pass_on(entries):
+                    self._held = rest + (self._held or [])
+                    if not await self._show_stored():
+                        return
+        except RedisError:
+            pass  # the reader has the cursor, and sends everything once Redis is back
+        await self._let_through()
+
+    async def _let_through(self) -> None:
+        while held := self._held:
+            self._held = []
+            if rest := await self._pass_on(held):
+                self._held = rest + self._held
+                if not await self._show_stored():
+                    return
+        self._held = None
+
+    async def _show_stored(self) -> bool:
+        """Send the run as it is stored, and tell whether it goes on."""
+        snapshot = await self._stored()
+        if snapshot is not None:
+            self.cursor = StreamId.parse(snapshot.cursor)
+            # Text of the turn that is being written may be missing now; its end brings it all.
+            self._may_skip = True
+            await self._say(frames.run_snapshot(self.run_id, snapshot.cursor, snapshot.html))
+        if snapshot is None or snapshot.has_ended:
+            await self._reader.leave(self)
+            return False
+        return True
+
+    async def _stored(self) -> Snapshot | None:
+        while True:
+            try:
+                return await self._read_stored(self.run_id)
+            except (OperationalError, InterfaceError) as error:
+                logger.warning("Run %s cannot be shown yet: %s", self.run_id, error)
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _pass_on(self, entries: list[Entry]) -> list[Entry]:
+        """Send what is new up to the first gap, and return what lies behind it."""
+        payloads: list[str] = []
+        rest: list[Entry] = []
+        has_ended = False
+        for place, entry in enumerate(entries):
+            if entry.id <= self.cursor:
+                continue
+            if not (self._may_skip or entry.id.follows(self.cursor)):
+                rest = entries[place:]
+                break
+            self._may_skip = False
+            self.cursor = entry.id
+            payloads.append(entry.payload)
+            has_ended = has_ended or bool(entry.mark)
+        if payloads:
+            await self._say(frames.events(self.run_id, self.cursor, _joined(payloads)))
+        if has_ended:
+            await self._reader.leave(self)
+        return rest
+
+
+class NewsFollower:
+    """Tell one socket of its conversation's new runs."""
+
+    def __init__(
+        self,
+        conversation_id: int,
+        cursor: StreamId,
+        tell: Callable[[int, str], Awaitable[None]],
+        look_again: Callable[[], None],
+    ) -> None:
+        self.key = conversation_key(conversation_id)
+        self.cursor = cursor
+        self.recover = look_again
+        self._tell = tell
+
+    async def take(self, entries: list[Entry]) -> None:
+        """Tell of each new run."""
+        for entry in entries:
+            await self._tell(int(entry.mark), entry.payload)
+
+
+def _joined(payloads: list[str]) -> str:
+    """Make one JSON list of several, which hold an event or more each."""
+    if len(payloads) == 1:
+        return payloads[0]
+    return f"[{','.join(payload[1:-1] for payload in payloads)}]"

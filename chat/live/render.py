@@ -1,0 +1,18 @@
+"""The only place that renders a turn or a run for the live path, with the page's own templates."""
+
+from django.template.loader import render_to_string
+
+from chat.models import Run, Turn
+
+
+def render_turn(turn: Turn, run: Run) -> str:
+    """Return the HTML of one turn, stored or not."""
+    return render_to_string("chat/_turn.html", {"turn": turn, "run": run})
+
+
+def render_run(run: Run) -> str:
+    """Return the HTML of a run with the turns that are stored.
+
+    Read `run` before calling: its cursor must not be newer than the turns shown with it.
+    """
+    return render_to_string("chat/_run.html", {"run": run, "turns": list(run.turns.all())})

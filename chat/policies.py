@@ -1,0 +1,50 @@
+"""The policies that every installation begins with, published when the database is migrated."""
+
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
+
+from agents.policies.spec import Limits, PolicySpec
+from chat.models import Policy
+from chat.models.policy import digest_of
+
+TOOLS = ("calculator", "convert_units", "current_time", "python_repl", "search_transcripts")
+
+
+class _Seed(NamedTuple):
+    name: str
+    description: str
+    spec: PolicySpec
+
+
+_SEEDS = {
+    "explicit": _Seed(
+        "Explicit ReAct",
+        "Thinks in plain text and names each tool itself, one step at a time: Thought, Action, "
+        "Observation, until it can answer. A good first choice; every step is there to read.",
+        PolicySpec(policy="explicit", tools=TOOLS, limits=Limits(max_turns=10)),
+    ),
+    "implicit": _Seed(
+        "Implicit ReAct",
+        "Says in plain words what it wants done; the tool that fits is then found, chosen and "
+        "filled in for it. Made for more tools than fit into one prompt, and takes more calls.",
+        PolicySpec(policy="implicit", tools=TOOLS, limits=Limits(max_turns=20)),
+    ),
+}
+
+
+def offered() -> QuerySet[Policy]:
+    """Return the policies that a person may choose for a question."""
+    return Policy.objects.filter(is_offered=True, versions__isnull=False).distinct()
+
+
+def publish_seeds(**_: Any) -> None:
+    """Publish each policy of this release once; what people made of it since then stays."""
+    for slug, seed in _SEEDS.items():
+        policy, _created = Policy.objects.get_or_create(
+            slug=slug, defaults={"name": seed.name, "description": seed.description}
+        )
+        versions = policy.versions
+        is_known = versions.filter(digest=digest_of(seed.spec)).exists()
+        if not is_known and not versions.exclude(created_by=None).exists():
+            policy.publish(seed.spec)

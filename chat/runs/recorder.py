@@ -1,0 +1,243 @@
+"""The recorder of one attempt: it alone writes turns, model calls and the end of a run.
+
+A turn is stored when its action is known and before the tool runs, and complete before the page
+sees it complete. Every write carries the attempt's fence, so that a worker that lost its run
+changes nothing.
+"""
+
+from collections.abc import Callable, Sequence
+
+from django.db.models import Sum
+from django.utils import timezone
+
+from agents import contracts, events
+from agents.contracts import Outcome, ReasonKind, ReasonNode
+from agents.control import Control
+from agents.errors import Interrupted
+from agents.tools.output import storable
+from chat.live import frames
+from chat.live.channel import Channel
+from chat.live.markdown import render_markdown
+from chat.live.render import render_run, render_turn
+from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
+from chat.runs.call_log import CallLog, fields_but
+from chat.runs.lease import LeaseLost, fence, held
+from chat.runs.patience import patiently
+from chat.runs.storable import storable_json
+from chat.transcripts.index import index_run_ended, index_turn
+
+
+class Recorder:
+    """Write what a run tells, and pass it on to the people who watch.
+
+    `turns` are those that earlier attempts stored; the last of them may be open.
+    """
+
+    def __init__(
+        self, run: Run, channel: Channel, control: Control, turns: Sequence[Turn], calls: int
+    ) -> None:
+        self._run = run
+        self._channel = channel
+        self._control = control
+        self._calls = CallLog(run, calls)
+        self._count = len(turns)
+        is_open = bool(turns) and turns[-1].status == TurnStatus.OPEN
+        self._turn: Turn | None = turns[-1] if is_open else None
+        self._thought: list[str] = []
+        self._output: list[str] = []
+        self._answer: list[str] = []
+
+    def begin(self) -> None:
+        """Say that the attempt has begun."""
+        self._channel.put({"type": "run.started", "attempt": self._run.attempt})
+
+    def take(self, event: events.Event) -> None:
+        """Write and publish one event; raises LeaseLost when the run has gone on elsewhere."""
+        match event:
+            case events.ThoughtDelta(text=text):
+                self._say("thought.delta", self._thought, text)
+            case events.AnswerDelta(text=text):
+                self._say("answer.delta", self._answer, text)
+            case events.ObservationDelta(text=text):
+                self._say("observation.delta", self._output, text)
+            case events.ModelCalled(call=call):
+                self._store_call(call)
+            case events.RunEnded(outcome=outcome):
+                self.end(outcome)
+            case _:
+                self._step(event)
+
+    def end(self, outcome: Outcome) -> None:
+        """Write how the run ended, with what it had when it was cut off, and tell so."""
+        cut_off = self._cut_off_turn()
+        reserved = self._channel.reserve()
+        self._fill_end(outcome, reserved)
+        self._write(lambda: self._store_end(cut_off))
+        html = patiently(lambda: render_run(self._run), self._control)
+        event = frames.run_ended(self._run.status, self._run.reason, html)
+        self._channel.put_reserved(reserved, event, ends=True)
+        self._channel.close()
+
+    def _step(self, event: events.Event) -> None:
+        match event:
+            case events.TurnStarted(index=index):
+                self._start_turn(index)
+            case events.Reasoned(node=node):
+                self._reasoned(node)
+            case events.ActionProposed(call=call):
+                self._propose(call)
+            case events.ActionStarted():
+                self._start_action()
+            case events.TurnCompleted(turn=turn):
+                self._complete(turn)
+
+    def _start_turn(self, index: int) -> None:
+        self._turn = Turn(
+            run=self._run,
+            index=index,
+            attempt=self._run.attempt,
+            kind=ReasonKind.THOUGHT,
+            started_at=timezone.now(),
+        )
+        self._count = index + 1
+        for texts in (self._thought, self._output, self._answer):
+            texts.clear()
+        self._channel.put(self._turn_event("turn.started", self._turn))
+
+    def _say(self, kind: str, texts: list[str], text: str) -> None:
+        text = storable(text)
+        texts.append(text)
+        where = {} if kind == "answer.delta" else {"index": self._open_turn().index}
+        self._channel.put({"type": kind, **where, "text": text})
+
+    def _store_call(self, call: contracts.ModelCall) -> None:
+        turn_index = self._count if self._turn is None else self._turn.index
+        row = self._calls.row(call, turn_index)
+        self._write(lambda: self._fenced(lambda: CallLog.write(row)))
+
+    def _reasoned(self, node: ReasonNode) -> None:
+        turn = self._open_turn()
+        _set_thought(turn, node)
+        # A thought that names its call is stored with it, and one without an action when its turn
+        # is complete: both in a moment.
+        if node.kind is ReasonKind.ACTION and node.call is None:
+            self._store_turn(turn, self._channel.seal())
+
+    def _propose(self, call: contracts.ToolCall) -> None:
+        turn = self._open_turn()
+        _set_action(turn, call)
+        reserved = self._channel.reserve()
+        self._store_turn(turn, reserved)
+        self._channel.put_reserved(reserved, self._turn_event("action.proposed", turn))
+
+    def _start_action(self) -> None:
+        turn = self._open_turn()
+        turn.acted_at = timezone.now()
+        self._output.clear()
+        self._channel.put({"type": "action.started", "index": turn.index, "tool": turn.tool})
+
+    def _complete(self, value: contracts.Turn) -> None:
+        turn = self._open_turn()
+        if value.thought is not None:
+            _set_thought(turn, value.thought)
+        if value.action is not None:
+            _set_action(turn, value.action)
+        if value.observation is not None:
+            turn.observation = storable(value.observation.text)
+            turn.observation_error = (value.observation.error or "")[:60]
+        turn.status = TurnStatus.COMPLETE
+        turn.ended_at = timezone.now()
+        reserved = self._channel.reserve()
+        self._store_turn(turn, reserved)
+        self._turn = None
+        self._channel.put_reserved(reserved, self._turn_event("turn.completed", turn))
+
+    def _cut_off_turn(self) -> Turn | None:
+        turn = self._turn
+        if turn is None:
+            return None
+        turn.thought = turn.thought or "".join(self._thought)
+        if turn.tool and turn.observation is None:
+            turn.observation = "".join(self._output)
+            turn.observation_error = Interrupted.__name__
+        turn.status = TurnStatus.INTERRUPTED
+        turn.ended_at = timezone.now()
+        return turn if turn.thought or turn.tool or turn.pk else None
+
+    def _fill_end(self, outcome: Outcome, stream_id: str) -> None:
+        run = self._run
+        said = storable(outcome.answer) or "".join(self._answer)
+        run.answer = said
+        run.partial = bool(said) and (outcome.partial or not outcome.answer)
+        run.answer_html = render_markdown(said) if said else ""
+        run.status = RunStatus(outcome.status)
+        run.reason = outcome.reason
+        run.message = storable(outcome.message)
+        run.lease_until = None
+        run.ended_at = timezone.now()
+        run.stream_id = stream_id
+
+    def _store_end(self, cut_off: Turn | None) -> None:
+        run = self._run
+        sums = ModelCall.objects.filter(run=run).aggregate(
+            given=Sum("input_tokens"), made=Sum("output_tokens")
+        )
+        run.input_tokens, run.output_tokens = sums["given"], sums["made"]
+        fields = "answer answer_html partial status reason message lease_until ended_at stream_id"
+        ending = {name: getattr(run, name) for name in fields.split()}
+        ending |= {"input_tokens": run.input_tokens, "output_tokens": run.output_tokens}
+        if not held(run).update(**ending) and not self._ended_already():
+            raise LeaseLost(f"Run {run.pk} went on without attempt {run.attempt}.")
+        if cut_off is not None:
+            cut_off.stream_id = run.stream_id
+            _upsert(cut_off)
+        index_run_ended(run)
+
+    def _ended_already(self) -> bool:
+        """Tell whether this very ending is stored, and only the news of it was lost."""
+        run = self._run
+        mine = Run.objects.filter(pk=run.pk, attempt=run.attempt, stream_id=run.stream_id)
+        return mine.filter(status=run.status).exists()
+
+    def _store_turn(self, turn: Turn, stream_id: str) -> None:
+        turn.stream_id = stream_id
+        turn.attempt = self._run.attempt
+        self._run.stream_id = stream_id
+        self._write(lambda: self._fenced(lambda: _upsert(turn), stream_id=stream_id))
+
+    def _fenced(self, write: Callable[[], None], **changes: object) -> None:
+        fence(self._run, **(changes or {"attempt": self._run.attempt}))
+        write()
+
+    def _write(self, unit: Callable[[], None]) -> None:
+        patiently(unit, self._control)
+
+    def _open_turn(self) -> Turn:
+        if self._turn is None:
+            raise RuntimeError("A policy told of a turn that it has not started.")
+        return self._turn
+
+    def _turn_event(self, kind: str, turn: Turn) -> dict[str, object]:
+        return {"type": kind, "index": turn.index, "html": render_turn(turn, self._run)}
+
+
+def _upsert(turn: Turn) -> None:
+    Turn.objects.bulk_create(
+        [turn],
+        update_conflicts=True,
+        unique_fields=["run", "index"],
+        update_fields=fields_but(Turn, "id", "run", "index"),
+    )
+    if turn.status != TurnStatus.OPEN:
+        index_turn(turn)
+
+
+def _set_thought(turn: Turn, node: ReasonNode) -> None:
+    turn.kind = node.kind
+    turn.thought = storable(node.text)
+    turn.answer = storable(node.answer)
+
+
+def _set_action(turn: Turn, call: contracts.ToolCall) -> None:
+    turn.tool = storable(call.tool)[:120] or "?"
+    turn.inputs = storable_json(call.inputs)
