@@ -31,7 +31,7 @@ _CLAUSE = re.compile(
     (?P<is_negative> - (?!-) (?=\S) )?
     (?: (?P<field> [A-Za-z_]+ ) : (?! // | : ) (?: "(?P<quoted> [^"]* )"? | (?P<value> [^\s"]* ) )
       | "(?P<phrase> [^"]* )"?
-      | (?P<word> [^\s"]+ )
+      | (?P<word> \S+ )
     )""",
     re.VERBOSE,
 )
@@ -159,7 +159,7 @@ def _clauses(text: str) -> Iterator[Term | FieldClause]:
         if found["field"] is not None and not _is_heading(found):
             yield _field(clause, is_negative, found)
         elif found["phrase"] is not None:
-            yield _term(clause, found["phrase"], is_negative, True)
+            yield _term(_closed(clause), found["phrase"], is_negative, True)
         else:
             bare = clause.removeprefix("-") if is_negative else clause
             yield _term(clause, bare, is_negative, False)
@@ -192,7 +192,7 @@ def _term(clause: str, text: str, is_negative: bool, is_quoted: bool) -> Term:
             "only letters, digits and pictographs are."
         )
     return Term(
-        text=_closed(clause),
+        text=clause,
         is_negative=is_negative,
         words=tuple(word.text for word in found),
         surfaces=tuple(text[a:b] for a, b in dict.fromkeys((w.start, w.end) for w in found)),

@@ -71,7 +71,8 @@ def _tool(user: User, clause: FieldClause) -> Q:
 def _status(_: User, clause: FieldClause) -> Q:
     """Match the run's status; while a run is live only the run itself knows it."""
     value = clause.value.lower()
-    status = "succeeded" if value == RunStatus.SUCCEEDED.label else value
+    by_label = {status.label: status.value for status in RunStatus}
+    status = by_label.get(value, value)
     if status not in RunStatus.values:
         raise _unknown(clause, "status", "A run is", RunStatus.values)
     if status in LIVE:
