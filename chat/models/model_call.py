@@ -29,6 +29,24 @@ class ModelCallQuerySet(models.QuerySet["ModelCall"]):
             requests[call.pk] = call.request
         return calls
 
+    def with_request(self, run: Run, index: int) -> "ModelCall":
+        """Return one call of the run with its `request`, without rebuilding all the others.
+
+        Raises DoesNotExist, or RequestCorrupted when the digest does not match.
+        """
+        call = self.get(run=run, index=index)
+        earlier = self.filter(run=run, index__lt=index)
+        stored = {one.pk: one for one in earlier.only("base_id", "shared", "rest")}
+        pieces, needed, base = [call.rest], call.shared, call.base_id
+        while needed and base is not None:
+            one = stored[base]
+            pieces.append(one.rest[: max(0, needed - one.shared)])
+            needed, base = min(needed, one.shared), one.base_id
+        call.request = "".join(reversed(pieces))
+        if digest_of(call.request) != call.digest:
+            raise RequestCorrupted(f"{call} was stored wrongly: its request cannot be rebuilt.")
+        return call
+
 
 class ModelCall(models.Model):
     """One call to a model, kept exactly.

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.urls import reverse
 
 from agents import contracts
 from chat.models.run import Run
@@ -61,6 +62,11 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return f"Turn {self.number} of run {self.run_id}"
+
+    def get_absolute_url(self) -> str:
+        """Return the place of the turn in its run's transcript."""
+        page = reverse("transcript", args=[self.run_id])
+        return f"{page}?turn={self.number}#run-{self.run_id}-turn-{self.number}"
 
     @property
     def number(self) -> int:
