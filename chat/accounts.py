@@ -3,6 +3,7 @@
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
 from django.http import HttpRequest
+from django_htmx.middleware import HtmxDetails
 
 from chat.models import User
 
@@ -13,6 +14,7 @@ class SignedInRequest(HttpRequest):
     """A request to a view that only signed-in people reach."""
 
     user: User
+    htmx: HtmxDetails
 
 
 class Adapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth ships no types

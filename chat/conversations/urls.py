@@ -6,5 +6,18 @@ from chat.conversations import views
 
 urlpatterns = [
     path("", views.conversation_list, name="conversation_list"),
+    path("conversations/new/", views.conversation_new, name="conversation_new"),
     path("conversations/<int:conversation_id>/", views.conversation, name="conversation"),
+    path(
+        "conversations/<int:conversation_id>/rename/",
+        views.conversation_rename,
+        name="conversation_rename",
+    ),
+    path(
+        "conversations/<int:conversation_id>/delete/",
+        views.conversation_delete,
+        name="conversation_delete",
+    ),
+    path("runs/<int:run_id>/stop/", views.run_stop, name="run_stop"),
+    path("runs/<int:run_id>/turns/", views.run_turns, name="run_turns"),
 ]

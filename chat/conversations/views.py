@@ -1,24 +1,174 @@
-"""The conversations of the person who is signed in."""
+"""The conversations of the person who is signed in; anybody else's do not exist for them."""
 
+from typing import Any
+from uuid import uuid4
+
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_GET
+from django.db import transaction
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from chat.accounts import SignedInRequest
-from chat.models import Conversation
+from chat.conversations import forms
+from chat.conversations.examples import examples
+from chat.conversations.listing import page_of
+from chat.conversations.thread import thread_of
+from chat.models import Conversation, Run
+from chat.policies import offered
+from chat.runs.ask import InvalidQuestion, ask
+from chat.runs.models_offered import current_model
+from chat.runs.stop import stop
 
 
 @login_required
 @require_GET
 def conversation_list(request: SignedInRequest) -> HttpResponse:
-    """Show the start page: the list and an empty composer."""
-    return render(request, "chat/conversation.html", {"runs": []})
+    """Show the start page, or, asked by htmx, a further page of the list."""
+    number = request.GET.get("page", "")
+    if not number.isdecimal() or len(number) > 6:
+        return _start_page(request)
+    listed = page_of(request.user, max(1, int(number)))
+    partial = "chat/_conversations.html" if request.htmx else "chat/conversation_list.html"
+    return render(request, partial, {"page": listed})
+
+
+@login_required
+@require_POST
+def conversation_new(request: SignedInRequest) -> HttpResponseBase:
+    """Begin a conversation with its first question."""
+    try:
+        version = forms.policy_version(request.POST)
+        run = _begin(request, version=version)
+    except InvalidQuestion as error:
+        return _start_page(request, error=str(error), status=422)
+    return redirect(run.conversation)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def conversation(request: SignedInRequest, conversation_id: int) -> HttpResponseBase:
+    """Show a conversation; a POST asks a question in it, for browsers without scripts."""
+    found = _own(request, conversation_id)
+    if request.method != "POST":
+        return _conversation_page(request, found)
+    try:
+        run = ask(
+            found,
+            request.POST.get("text", ""),
+            policy_version=forms.policy_version(request.POST),
+            client_message_id=forms.message_id(request.POST),
+        )
+    except InvalidQuestion as error:
+        return _conversation_page(request, found, error=str(error), status=422)
+    return redirect(f"{found.get_absolute_url()}#run-{run.pk}")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def conversation_rename(request: SignedInRequest, conversation_id: int) -> HttpResponseBase:
+    """Give a conversation another title."""
+    found = _own(request, conversation_id)
+    error = ""
+    if request.method == "POST":
+        try:
+            found.title = forms.title(request.POST)
+        except forms.InvalidTitle as invalid:
+            error = str(invalid)
+        else:
+            Conversation.objects.filter(pk=found.pk).update(title=found.title)
+            return redirect(found)
+    return render(
+        request,
+        "chat/conversation_rename.html",
+        {"conversation": found, "error": error},
+        status=422 if error else 200,
+    )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def conversation_delete(request: SignedInRequest, conversation_id: int) -> HttpResponseBase:
+    """Delete a conversation with all its runs, after asking."""
+    found = _own(request, conversation_id)
+    if request.method != "POST":
+        return render(request, "chat/conversation_delete.html", {"conversation": found})
+    for run in found.runs.live():
+        stop(run)
+    found.delete()
+    messages.success(request, f"Deleted “{found}”.")
+    return redirect("conversation_list")
+
+
+@login_required
+@require_POST
+def run_stop(request: SignedInRequest, run_id: int) -> HttpResponseBase:
+    """Stop a run, for browsers without a live connection."""
+    run = get_object_or_404(Run, pk=run_id, conversation__owner=request.user)
+    stop(run)
+    return redirect(f"{run.conversation.get_absolute_url()}#run-{run.pk}")
 
 
 @login_required
 @require_GET
-def conversation(request: SignedInRequest, conversation_id: int) -> HttpResponse:
-    """Show a conversation with its runs."""
-    found = get_object_or_404(Conversation.objects.of(request.user), pk=conversation_id)
-    return render(request, "chat/conversation.html", {"conversation": found})
+def run_turns(request: SignedInRequest, run_id: int) -> HttpResponse:
+    """Show the turns of one run of a conversation, when they are unfolded."""
+    run = get_object_or_404(Run, pk=run_id, conversation__owner=request.user)
+    return render(request, "chat/_run_turns.html", {"run": run, "turns": list(run.turns.all())})
+
+
+def _own(request: SignedInRequest, conversation_id: int) -> Conversation:
+    return get_object_or_404(Conversation.objects.of(request.user), pk=conversation_id)
+
+
+@transaction.atomic
+def _begin(request: SignedInRequest, *, version: Any) -> Run:
+    client_message_id = forms.message_id(request.POST)
+    # The first question sent twice must not make two conversations.
+    sent = Run.objects.filter(
+        conversation__owner=request.user, client_message_id=client_message_id
+    ).first()
+    return sent or ask(
+        Conversation.objects.create(owner=request.user),
+        request.POST.get("text", ""),
+        policy_version=version,
+        client_message_id=client_message_id,
+    )
+
+
+def _start_page(request: SignedInRequest, *, error: str = "", status: int = 200) -> HttpResponse:
+    context = _composer(request, error) | {
+        "composer_action": reverse("conversation_new"),
+        "examples": examples(),
+        "is_latest": True,
+    }
+    return render(request, "chat/conversation.html", context, status=status)
+
+
+def _conversation_page(
+    request: SignedInRequest, found: Conversation, *, error: str = "", status: int = 200
+) -> HttpResponse:
+    before = request.GET.get("before", "")
+    thread = thread_of(found, int(before) if before.isdecimal() and len(before) < 18 else None)
+    context = _composer(request, error, policy=thread.policy) | {
+        "composer_action": found.get_absolute_url(),
+        "conversation": found,
+        "rows": thread.rows,
+        "earlier": thread.earlier,
+        "live_run": thread.live_run,
+        "is_latest": not before,
+    }
+    return render(request, "chat/conversation.html", context, status=status)
+
+
+def _composer(request: SignedInRequest, error: str, policy: str = "") -> dict[str, Any]:
+    return {
+        "client_message_id": forms.message_id(request.POST) if error else uuid4(),
+        "policies": offered(),
+        "chosen_policy": request.POST.get("policy", "") or policy,
+        "model": current_model(),
+        "text": request.POST.get("text", "") if error else "",
+        "error": error,
+    }

@@ -1,15 +1,19 @@
 """How a turn and its run are put into words and shapes, for every page that shows one."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django import template
+from django.urls import reverse
 
 from agents.contracts import Reason
 from chat.models import Run, RunStatus, Turn
-from chat.transcripts.fold import Folded, fold
+from chat.transcripts.fold import fold
 
 register = template.Library()
+
+SHOWN_TURNS = 50
 
 WHAT_TO_DO = {
     Reason.TURNS: "Ask a narrower question, or ask again under a policy that allows more turns.",
@@ -81,7 +85,7 @@ def is_prose(text: str | None) -> bool:
 
 
 @register.filter
-def status_in_words(run: Run, turns: Any = None) -> str:
+def status_in_words(run: Run, turns: Sequence[Turn] | None = None) -> str:
     """Say where the run is, or how it ended with how many turns and how long it took."""
     if run.status == RunStatus.QUEUED:
         return _queued(run)
@@ -112,22 +116,68 @@ def outcome_in_words(run: Run) -> str:
     return f"{run.message} {advice}".strip()
 
 
+@register.filter
+def purpose_in_words(purpose: str) -> str:
+    """Say what a model call was for."""
+    words = purpose.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+@register.filter
+def outcome_tone(run: Run) -> str:
+    """Say how loudly the outcome is to be shown."""
+    return "error" if run.status == RunStatus.FAILED else "waiting"
+
+
+@register.filter
+def is_tall(text: str | None) -> bool:
+    """Tell whether an observation may need to be scrolled, and so must take the focus."""
+    return text is not None and (len(text) > 600 or text.count("\n") > 10)
+
+
+@register.filter
+def newest_turns(turns: Sequence[Turn]) -> Sequence[Turn]:
+    """Return the last turns, as many as a conversation shows of one run."""
+    return turns[-SHOWN_TURNS:]
+
+
+@register.filter
+def hidden_turns(turns: Sequence[Turn]) -> int:
+    """Return how many turns of a run its conversation leaves to the transcript."""
+    return max(0, len(turns) - SHOWN_TURNS)
+
+
 @register.inclusion_tag("chat/_long_text.html")
 def long_text(turn: Turn, part: str) -> dict[str, Any]:
     """Show a turn's thought or observation: whole, or with its middle folded away."""
-    text: Folded = fold(str(getattr(turn, part) or ""))
-    return {"turn": turn, "part": part, "text": text}
+    text = fold((turn.thought if part == "thought" else turn.observation) or "")
+    return {"text": text, "url": _text_url(turn, part) if text.is_far else ""}
+
+
+@register.inclusion_tag("chat/_long_text.html")
+def folded(text: str) -> dict[str, Any]:
+    """Show any text: whole, or with its middle folded away."""
+    return {"text": fold(text), "url": ""}
 
 
 @register.inclusion_tag("chat/_inputs.html")
-def turn_inputs(turn: Turn) -> dict[str, Any]:
-    """Show an action's inputs as names and values, with the JSON on demand."""
-    inputs = turn.inputs or {}
-    pairs = [
-        (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for name, value in inputs.items()
-    ]
-    return {"turn": turn, "inputs": [(name, fold(value)) for name, value in pairs]}
+def turn_inputs(turn: Turn, with_json: bool | str) -> dict[str, Any]:
+    """Show an action's inputs as names and values, with the JSON where it is asked for."""
+    values = {
+        name: fold(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in (turn.inputs or {}).items()
+    }
+    is_long = any(value.middle for value in values.values())
+    return {
+        "turn": turn,
+        "inputs": list(values.items()),
+        "with_json": with_json,
+        "url": _text_url(turn, "inputs") if is_long else "",
+    }
+
+
+def _text_url(turn: Turn, part: str) -> str:
+    return "" if turn.pk is None else reverse("turn_text", args=[turn.run_id, turn.number, part])
 
 
 def _queued(run: Run) -> str:
@@ -135,8 +185,8 @@ def _queued(run: Run) -> str:
     return f"Queued, {ahead} ahead" if ahead else "Queued"
 
 
-def _working(turns: Any) -> str:
-    last = turns[len(turns) - 1] if turns else None
+def _working(turns: Sequence[Turn] | None) -> str:
+    last = turns[-1] if turns else None
     if last is not None and last.status == "open" and last.tool and last.observation is None:
         return f"Running {last.tool}"
     return "Thinking"

@@ -25,6 +25,11 @@ class Folded:
         return len(self.head) + len(self.middle) + len(self.tail)
 
     @property
+    def is_block(self) -> bool:
+        """Tell whether the text needs lines of its own."""
+        return bool(self.middle) or "\n" in self.head
+
+    @property
     def is_far(self) -> bool:
         """Tell whether the middle is left out of the page."""
         return len(self.middle) > INLINE

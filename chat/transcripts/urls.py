@@ -6,5 +6,23 @@ from chat.transcripts import views
 
 urlpatterns = [
     path("runs/<int:run_id>/", views.transcript, name="transcript"),
+    path(
+        "runs/<int:run_id>/transcript.json",
+        views.transcript_download,
+        {"form": "json"},
+        name="transcript_json",
+    ),
+    path(
+        "runs/<int:run_id>/transcript.md",
+        views.transcript_download,
+        {"form": "md"},
+        name="transcript_markdown",
+    ),
     path("runs/<int:run_id>/turns/<int:number>/<slug:part>.txt", views.turn_text, name="turn_text"),
+    path("runs/<int:run_id>/calls/<int:number>/", views.model_call, name="model_call"),
+    path(
+        "runs/<int:run_id>/calls/<int:number>/request.txt",
+        views.model_call_request,
+        name="model_call_request",
+    ),
 ]

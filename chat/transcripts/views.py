@@ -1,39 +1,95 @@
 """The transcript of a run, to be read by its owner and by reviewers."""
 
+import json
+
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from chat.accounts import SignedInRequest
-from chat.models import Run, Turn
+from chat.models import ModelCall, Run, Turn
+from chat.policies import offered
+from chat.transcripts.download import as_json, as_markdown
+from chat.transcripts.reading import read
+from chat.transcripts.request import shown
 
-PARTS = ("thought", "observation")
+PLAIN = "text/plain; charset=utf-8"
 
 
 @login_required
 @require_GET
 def transcript(request: SignedInRequest, run_id: int) -> HttpResponse:
-    """Show every turn of a run."""
-    run = _readable_run(request, run_id)
-    turns = list(run.turns.all())
-    return render(request, "chat/transcript.html", {"run": run, "turns": turns})
+    """Show the turns of a run, a hundred at a time; `?turn=` chooses which."""
+    run = _readable(request, run_id)
+    asked = request.GET.get("turn", "")
+    context = {
+        "run": run,
+        "reading": read(run, int(asked) if asked.isdecimal() and len(asked) < 10 else 1),
+        "is_own": run.conversation.owner_id == request.user.pk,
+        "policies": offered(),
+    }
+    return render(request, "chat/transcript.html", context)
+
+
+@login_required
+@require_GET
+def transcript_download(request: SignedInRequest, run_id: int, form: str) -> HttpResponse:
+    """Return the whole transcript as a file."""
+    run = _readable(request, run_id)
+    content, kind = {
+        "json": (as_json, "application/json"),
+        "md": (as_markdown, "text/markdown; charset=utf-8"),
+    }[form]
+    response = HttpResponse(content(run), content_type=kind)
+    response["Content-Disposition"] = f'attachment; filename="turnstone-run-{run.pk}.{form}"'
+    return response
 
 
 @login_required
 @require_GET
 def turn_text(request: SignedInRequest, run_id: int, number: int, part: str) -> HttpResponse:
-    """Return the whole text of one part of a turn, as plain text."""
-    if part not in PARTS:
+    """Return the whole text of one part of a turn, as plain text or for the page itself."""
+    turn = get_object_or_404(Turn, run=_readable(request, run_id), index=number - 1)
+    texts = {
+        "thought": turn.thought,
+        "observation": turn.observation or "",
+        "inputs": json.dumps(turn.inputs, indent=2, ensure_ascii=False),
+    }
+    if part not in texts:
         raise Http404
-    run = _readable_run(request, run_id)
-    turn = get_object_or_404(Turn, run=run, index=number - 1)
-    text = turn.thought if part == "thought" else turn.observation or ""
-    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+    if request.htmx:
+        return render(request, "chat/_whole_text.html", {"text": texts[part]})
+    return HttpResponse(texts[part], content_type=PLAIN)
 
 
-def _readable_run(request: SignedInRequest, run_id: int) -> Run:
+@login_required
+@require_GET
+def model_call(request: SignedInRequest, run_id: int, number: int) -> HttpResponse:
+    """Show the exact request and reply of one model call."""
+    run = _readable(request, run_id)
+    call = _call(run, number)
+    template = "chat/_model_call.html" if request.htmx else "chat/model_call.html"
+    return render(request, template, {"run": run, "call": call, "shown": shown(call)})
+
+
+@login_required
+@require_GET
+def model_call_request(request: SignedInRequest, run_id: int, number: int) -> HttpResponse:
+    """Return the request of a model call exactly as it was posted."""
+    call = _call(_readable(request, run_id), number)
+    return HttpResponse(call.request, content_type=PLAIN)
+
+
+def _readable(request: SignedInRequest, run_id: int) -> Run:
     runs = Run.objects.readable_by(request.user)
     return get_object_or_404(
         runs.select_related("policy_version__policy", "conversation__owner"), pk=run_id
     )
+
+
+def _call(run: Run, number: int) -> ModelCall:
+    try:
+        return ModelCall.objects.with_request(run, number - 1)
+    except ModelCall.DoesNotExist as error:
+        raise Http404 from error

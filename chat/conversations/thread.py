@@ -1,0 +1,65 @@
+"""A conversation as its page shows it: the newest runs, and the turns of the last few."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from chat.models import Conversation, Run, Turn
+
+SHOWN_RUNS = 30
+WITH_TURNS = 5
+MOST_TURNS = 50
+
+
+@dataclass(frozen=True)
+class Row:
+    """A run with its turns, None where they are fetched only when unfolded."""
+
+    run: Run
+    turns: Sequence[Turn] | None
+
+
+@dataclass(frozen=True)
+class Thread:
+    """The runs of one page; `earlier` is the run that older ones come before, None at the start."""
+
+    rows: Sequence[Row]
+    earlier: int | None
+
+    @property
+    def live_run(self) -> Run | None:
+        """Return the last run that has not ended."""
+        return next((row.run for row in reversed(self.rows) if row.run.is_live), None)
+
+    @property
+    def policy(self) -> str:
+        """Return the slug of the policy that was asked last, empty when none was."""
+        return self.rows[-1].run.policy_version.policy.slug if self.rows else ""
+
+
+def thread_of(conversation: Conversation, before: int | None = None) -> Thread:
+    """Return the newest runs of a conversation, or the newest of those before run `before`."""
+    runs = conversation.runs.select_related("policy_version__policy").order_by("-pk")
+    if before is not None:
+        runs = runs.filter(pk__lt=before)
+    newest = list(runs[: SHOWN_RUNS + 1])
+    shown = newest[:SHOWN_RUNS][::-1]
+    turns = _turns_of(shown)
+    rows = [Row(run, turns.get(run.pk)) for run in shown]
+    return Thread(rows, earlier=shown[0].pk if len(newest) > SHOWN_RUNS else None)
+
+
+def _turns_of(runs: Sequence[Run]) -> Mapping[int, Sequence[Turn]]:
+    """Return the turns of live runs and of the last few short ones."""
+    last = {run.pk for run in runs[-WITH_TURNS:]}
+    counts = dict(Run.objects.filter(pk__in=last).annotate(n=Count("turns")).values_list("pk", "n"))
+    wanted = [run for run in runs if run.is_live or 0 <= counts.get(run.pk, -1) <= MOST_TURNS]
+    return _grouped(wanted)
+
+
+def _grouped(runs: Iterable[Run]) -> dict[int, list[Turn]]:
+    turns: dict[int, list[Turn]] = {run.pk: [] for run in runs}
+    for turn in Turn.objects.filter(run__in=turns).order_by("run_id", "index"):
+        turns[turn.run_id].append(turn)
+    return turns
