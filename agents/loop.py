@@ -21,8 +21,8 @@ def run(policy: Policy, state: State, control: Control) -> Iterator[Event]:
     """Drive `policy` from `state` to its end, yielding each event after it is in the state.
 
     A state with turns goes on from its last complete step. Every turn is completed exactly once,
-    and the last event is always `RunEnded`; only `Interrupted` is raised, for then the run has
-    not ended.
+    but for one that a halt cuts off; the last event is always `RunEnded`. Only `Interrupted` is
+    raised, for then the run has not ended.
     """
     try:
         for event in _steps(policy, state, control):
@@ -63,16 +63,14 @@ def _resumed(policy: Policy, state: State) -> Iterator[Event]:
 
 
 def _closing(error: Exception, state: State) -> Iterator[Event]:
-    """Complete the open turn with all that was said in it, and end the run."""
+    """Keep all that was said in the turn that is cut off, and end the run."""
     if state.is_open:
         if state.turns[-1].thought is None:
             said = "".join(state.draft.thought)
             yield Reasoned(node=ReasonNode(kind=ReasonKind.THOUGHT, text=said))
         if state.turns[-1].action is not None and state.turns[-1].observation is None:
-            shown = [*state.draft.observation, "The run ended before this was finished."]
-            text = "\n".join(filter(None, ("".join(shown[:-1]), shown[-1])))
-            yield Observed(observation=Observation(text=text, error=type(error).__name__))
-        yield TurnCompleted(turn=state.turns[-1])
+            shown = "".join(state.draft.observation)
+            yield Observed(observation=Observation(text=shown, error=type(error).__name__))
     yield RunEnded(outcome=_outcome(error, state))
 
 

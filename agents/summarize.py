@@ -7,7 +7,7 @@ from agents.contracts import Outcome, Reason, Status
 from agents.errors import ProviderError
 from agents.events import AnswerDelta, Event, ModelCalled, RunEnded
 from agents.reasoning.model import Model
-from agents.reasoning.prompts import conversation, render, work_so_far
+from agents.reasoning.prompts import conversation, goal_and_transcript, render
 from agents.state import State
 from agents.tools.output import storable
 
@@ -57,7 +57,7 @@ class Summarize:
         )
 
     def _ask(self, state: State) -> Iterator[AnswerDelta | ModelCalled]:
-        messages = conversation(render("summarize"), state, work_so_far(state))
+        messages = conversation(render("summarize"), state, goal_and_transcript(state))
         for item in self.model.stream(messages, purpose="summarize"):
             if isinstance(item, ModelCalled):
                 yield item

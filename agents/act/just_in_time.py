@@ -14,7 +14,13 @@ from agents.contracts import Message, Observation, Role, ToolCall
 from agents.errors import InvalidInputs, Recoverable, ToolSelectionError
 from agents.events import Event, ModelCalled, Observed
 from agents.reasoning.model import Model
-from agents.reasoning.prompts import conversation, enclosed, render, work_so_far
+from agents.reasoning.prompts import (
+    conversation,
+    enclosed,
+    enclosed_goal,
+    goal_and_transcript,
+    render,
+)
 from agents.state import State
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
@@ -55,7 +61,7 @@ class JustInTime:
         if not candidates:
             raise ToolSelectionError(f"There is no tool for step: {step}")
         asked = (
-            f"Goal:\n{enclosed('goal', state.goal)}\n\n"
+            f"{enclosed_goal(state)}\n\n"
             f"<tools>\n{self.toolkit.describe(candidates)}\n</tools>\n\n"
             f"Step:\n{enclosed('step', step)}"
         )
@@ -84,12 +90,12 @@ class JustInTime:
     ) -> Generator[ModelCalled, None, dict[str, Any]]:
         """Ask for the inputs; say what is wrong with them and ask again, a few times."""
         schema = json.dumps(tool.schema, ensure_ascii=False)
-        messages = conversation(
-            render("implicit/fill_inputs"),
-            state,
-            f"{work_so_far(state)}\n\nStep:\n{enclosed('step', step)}\n\n"
-            f"Tool: {tool.name}\n{tool.description}\n\nSchema of the inputs:\n{schema}",
+        wanted = (
+            f"Step:\n{enclosed('step', step)}\n\n"
+            f"Tool: {tool.name}\n{tool.description}\n\nSchema of the inputs:\n{schema}\n\n"
         )
+        asked = goal_and_transcript(state, between=wanted)
+        messages = conversation(render("implicit/fill_inputs"), state, asked)
         for _ in range(_RETRIES):
             reply = yield from self.model.complete(messages, purpose="fill_inputs", as_json=True)
             try:

@@ -43,7 +43,12 @@ def conversation(system: str, state: State, last: str) -> list[Message]:
     return messages
 
 
-def work_so_far(state: State) -> str:
+def goal_and_transcript(state: State, between: str = "") -> str:
     """Write the transcript with the goal set apart, so that nothing in it can pass for a step."""
     steps = state.transcript().removeprefix(f"Goal: {state.goal}").strip("\n")
-    return f"Goal:\n{enclosed('goal', state.goal)}\n\nTranscript:\n{steps}"
+    return f"{enclosed_goal(state)}\n\n{between}Transcript:\n{steps}"
+
+
+def enclosed_goal(state: State) -> str:
+    """Write the goal verbatim between its marks."""
+    return f"Goal:\n{enclosed('goal', state.goal)}"

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from agents.contracts import ToolCall, Turn
+from agents.contracts import ReasonNode, ToolCall, Turn
 from agents.errors import ToolError, ToolNotFound
 from agents.state import State, observed
 from agents.tools.toolkit import Toolkit
@@ -13,14 +13,15 @@ _THOUGHT_LIMIT = 4_000
 
 def scratchpad(state: State, toolkit: Toolkit) -> str:
     """Write what was thought, done and seen so far, up to where the model goes on."""
-    return "".join(_turn(turn, toolkit) for turn in state.turns) + "\nThought: "
+    done = [_turn(turn, turn.thought, toolkit) for turn in state.turns if turn.thought is not None]
+    return "".join(done) + "\nThought: "
 
 
-def _turn(turn: Turn, toolkit: Toolkit) -> str:
+def _turn(turn: Turn, thought: ReasonNode, toolkit: Toolkit) -> str:
     if turn.action is None and turn.observation is not None:
         # The reply broke the format. It is not shown to the model, which would take it up.
         return f"\n{turn.observation.text}"
-    lines = [f"\nThought: {_clipped(turn.thought.text if turn.thought else '')}"]
+    lines = [f"\nThought: {_clipped(thought.text)}"]
     if turn.action is not None:
         lines.append(f"Action: {turn.action.tool}")
         lines.append(f"Action Input: {input_text(turn.action, toolkit)}")

@@ -7,7 +7,7 @@ from agents.contracts import Message, ReasonKind
 from agents.events import AnswerDelta, Event, ModelCalled, Reasoned
 from agents.reasoning.model import Model
 from agents.reasoning.nodes import NodeReader
-from agents.reasoning.prompts import conversation, render, work_so_far
+from agents.reasoning.prompts import conversation, goal_and_transcript, render
 from agents.state import State
 from agents.think.text import CUT_SHORT
 from agents.tools.toolkit import Toolkit
@@ -46,5 +46,5 @@ class NodeThink:
         sketch = [tool.description.splitlines()[0] for tool in tools[:_SKETCHED]]
         more = max(0, len(tools) - _SKETCHED)
         return conversation(
-            render("implicit/think", sketch=sketch, more=more), state, work_so_far(state)
+            render("implicit/think", sketch=sketch, more=more), state, goal_and_transcript(state)
         )

@@ -2,12 +2,59 @@
 
 import json
 
-from agents.providers.demo.introduction import UNKNOWN
+from agents.providers.demo.instructions import read_instruction
+from agents.providers.demo.planning import Answer, next_move
+from agents.providers.demo.quoting import quoted
 from agents.providers.demo.request import Request
+from agents.providers.demo.steps import Step, input_texts
 
 
 def reply_to(request: Request) -> str:
     """Return the reply to one call."""
-    if request.as_json:
-        return json.dumps({"kind": "FINAL", "text": UNKNOWN}, ensure_ascii=False)
-    return f"This is nothing I have a rule for.\nFinal Answer: {UNKNOWN}"
+    match request.purpose:
+        case "choose_tool":
+            return _tool_name(request)
+        case "fill_inputs":
+            call = read_instruction(request.step)
+            return _json({} if call is None else call[1])
+        case "summarize":
+            return _summary(request)
+        case _ if request.as_json:
+            return _node(next_move(request))
+        case _:
+            return _text(next_move(request), request.tools)
+
+
+def _tool_name(request: Request) -> str:
+    call = read_instruction(request.step)
+    return call[0] if call is not None and call[0] in request.tools else "none"
+
+
+def _node(move: Step | Answer) -> str:
+    if isinstance(move, Answer):
+        return _json({"kind": "FINAL", "text": move.text})
+    return _json({"kind": "ACTION", "text": move.instruction})
+
+
+def _text(move: Step | Answer, tools: frozenset[str]) -> str:
+    if isinstance(move, Answer):
+        return f"{move.thought}\nFinal Answer: {move.text}"
+    if move.tool not in tools:
+        missing = f"This needs the tool `{move.tool}`, which is not offered here. "
+        return f"The tool that I need is not in the list.\nFinal Answer: {missing}{_ASK_AGAIN}"
+    inputs = input_texts(move.inputs)[0]
+    return f"{move.thought}\nAction: {move.tool}\nAction Input: {inputs}"
+
+
+def _summary(request: Request) -> str:
+    work = request.work.partition("Transcript:\n")[2].strip()
+    if not work:
+        return "I ran out of turns before I could begin."
+    return f"I ran out of turns before I was done. This is my work so far:\n\n{quoted(work)}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+_ASK_AGAIN = "Ask again under a policy that has it; I am a rule-based demo and know no other way."

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 
+_MARKED = re.compile(r'(?:Question|Goal):\n<(?:question|goal) id="')
 _TOOL = re.compile(r"^- ([\w-]+): ", re.MULTILINE)
 
 
@@ -20,31 +21,37 @@ class Request:
     @property
     def goal(self) -> str:
         """Return the question, exactly as it was asked."""
-        return (self.enclosed("question") or self.enclosed("goal")).strip()
+        return self._question_and_rest()[0]
 
     @property
     def work(self) -> str:
         """Return what stands after the question: the steps so far."""
-        name = "question" if self.asked.startswith("Question:") else "goal"
-        return self._around(name)[1]
+        return self._question_and_rest()[1]
+
+    @property
+    def step(self) -> str:
+        """Return the instruction that a tool is wanted for."""
+        return _enclosed("step", self.work)[0]
 
     @property
     def tools(self) -> frozenset[str]:
         """Return the names of the tools that the prompt lists."""
-        listed = self.system if "<tools>" in self.system else self._around("goal")[1]
+        listed = self.work if self.purpose == "choose_tool" else self.system
         section = listed.partition("<tools>")[2].partition("</tools>")[0]
         return frozenset(_TOOL.findall(section))
 
-    def enclosed(self, name: str) -> str:
-        """Return the text between the marks of that name, empty without them."""
-        return self._around(name)[0]
+    def _question_and_rest(self) -> tuple[str, str]:
+        name = "question" if self.asked.startswith("Question:") else "goal"
+        return _enclosed(name, self.asked)
 
-    def _around(self, name: str) -> tuple[str, str]:
-        opening = re.search(rf'<({name} id="[0-9a-f]+")>\n', self.asked)
-        if opening is None:
-            return "", self.asked
-        text, _, rest = self.asked[opening.end() :].partition(f"\n</{opening[1]}>")
-        return text, rest
+
+def _enclosed(name: str, text: str) -> tuple[str, str]:
+    """Return what the first marks of that name enclose, and what follows them."""
+    opening = re.search(rf'<({name} id="[0-9a-f]+")>\n', text)
+    if opening is None:
+        return "", text
+    inner, _, rest = text[opening.end() :].partition(f"\n</{opening[1]}>")
+    return inner, rest
 
 
 def read_request(body: str) -> Request:
@@ -62,6 +69,3 @@ def read_request(body: str) -> Request:
         history=tuple(zip(earlier[::2], earlier[1::2], strict=False)),
         asked=messages[asking][1],
     )
-
-
-_MARKED = re.compile(r'(?:Question|Goal):\n<(?:question|goal) id="')

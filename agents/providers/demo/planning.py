@@ -1,0 +1,115 @@
+"""What the demo model does next: the next step of its plan, or its answer.
+
+It keeps nothing between calls. Each time it reads the question anew, makes the same plan, and
+walks along what was observed so far.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agents.providers.demo.arithmetic import read_arithmetic
+from agents.providers.demo.dates import read_dates
+from agents.providers.demo.introduction import GREETING, UNKNOWN
+from agents.providers.demo.memories import read_look_up
+from agents.providers.demo.numbers import answered_number, result_number
+from agents.providers.demo.quoting import quoted
+from agents.providers.demo.request import Request
+from agents.providers.demo.snippets import read_snippet
+from agents.providers.demo.steps import Step, Task
+from agents.providers.demo.trail import NotMine, Trail
+from agents.providers.demo.units import read_units
+
+_READERS: tuple[Callable[[str, str], Task | None], ...] = (
+    read_snippet,
+    read_look_up,
+    read_dates,
+    read_units,
+    read_arithmetic,
+)
+_GREETS = re.compile(
+    r"(?:hi|hello|hey|good (?:morning|afternoon|evening)|help|what can you do|who are you"
+    r"|what are you|thanks|thank you)(?: there| turnstone)?[\s!.?,]*",
+    re.IGNORECASE,
+)
+_BETWEEN_PARTS = re.compile(r"(?:[?.;,]\s+(?:and\s+|then\s+)*|\s+and then\s+|\s+and\s+|\s+then\s+)")
+_MOST_PARTS = 5
+_LONGEST_IN_PARTS = 500
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The end of the plan: why, and what is said."""
+
+    thought: str
+    text: str
+
+
+def next_move(request: Request) -> Step | Answer:
+    """Return the next step, or the answer."""
+    goal = request.goal.strip()
+    if _GREETS.fullmatch(goal):
+        return Answer("This needs no tool.", GREETING)
+    previous = answered_number(request.history[-1][1]) if request.history else ""
+    parts = _parts(goal, previous)
+    if not parts:
+        return Answer("I have no rule for this question.", UNKNOWN)
+    try:
+        return _walk(parts, previous, Trail(request))
+    except NotMine:
+        return Answer("I only know how to go on from my own steps.", _NOT_MINE)
+
+
+def _parts(goal: str, previous: str) -> list[str]:
+    """Return the question, or the parts that can each be answered; none if one cannot."""
+    if _read(goal, previous) is not None:
+        return [goal]
+    if len(goal) > _LONGEST_IN_PARTS:
+        return []
+    parts = [part for part in _BETWEEN_PARTS.split(goal) if part.strip()]
+    if not 2 <= len(parts) <= _MOST_PARTS:
+        return []
+    # Any number will do to find out whether a part that says "that" can be read.
+    known = [_read(part, (previous or "1") if n == 0 else "1") for n, part in enumerate(parts)]
+    return parts if all(task is not None for task in known) else []
+
+
+def _read(text: str, previous: str) -> Task | None:
+    return next((task for read in _READERS if (task := read(text, previous)) is not None), None)
+
+
+def _walk(parts: list[str], previous: str, trail: Trail) -> Step | Answer:
+    answers: list[str] = []
+    for number, part in enumerate(parts, start=1):
+        task = _read(part, previous)
+        if task is None:
+            return Answer("The last result does not fit the next part.", UNKNOWN)
+        seen: list[str] = []
+        for place, make in enumerate(task.steps, start=1):
+            step = make(seen)
+            is_last = number == len(parts) and place == len(task.steps)
+            observation = trail.observe(step, is_last=is_last)
+            if observation is None:
+                return step
+            if observation.startswith("ERROR: "):
+                return _failed(observation, answers)
+            seen.append(observation)
+        answers.append(task.answer(seen))
+        previous = result_number(seen[-1]) if seen else previous
+    return Answer("I have what the question asks for.", "\n\n".join(answers))
+
+
+def _failed(observation: str, answers: list[str]) -> Answer:
+    """Say honestly what went wrong, after the parts that went well."""
+    kind, _, text = observation.removeprefix("ERROR: ").partition(": ")
+    if kind in ("ToolSelectionError", "ToolNotFound"):
+        said = "I cannot do this: no tool for it is offered here."
+    else:
+        said = f"The tool could not do this, so I have no result:\n\n{quoted(text)}"
+    return Answer("That did not work, and I do not make up results.", "\n\n".join([*answers, said]))
+
+
+_NOT_MINE = (
+    "The steps so far are not mine. I am a rule-based demo model, and can only go on from steps "
+    "that I took myself. Please ask again."
+)
