@@ -7,6 +7,7 @@ from pydantic import SecretStr
 from agents.errors import ConfigurationError
 from agents.providers.base import Provider
 from agents.providers.choice import Credentials, ModelChoice
+from agents.providers.demo import DemoProvider
 from agents.providers.discovery import NO_KEY, discover, origin
 from agents.providers.scripted import ScriptedProvider
 
@@ -21,10 +22,10 @@ def connect(choice: ModelChoice, environment: Mapping[str, str], *, position: in
         case "scripted":
             return ScriptedProvider(choice.script, position)
         case "demo":
-            return _demo()
+            return DemoProvider()
         case "auto" if not choice.base_url:
             credentials = discover(environment)
-            return _demo() if credentials is None else _openai(choice, credentials)
+            return DemoProvider() if credentials is None else _openai(choice, credentials)
         case _:
             return _openai(choice, _credentials(choice, environment))
 
@@ -62,9 +63,3 @@ def _openai(choice: ModelChoice, credentials: Credentials) -> Provider:
             "name the model in the policy."
         )
     return OpenAIProvider(credentials.model_copy(update={"model": model}))
-
-
-def _demo() -> Provider:
-    from agents.providers.demo import DemoProvider
-
-    return DemoProvider()

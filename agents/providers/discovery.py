@@ -1,7 +1,7 @@
 """Find a server of models in what the environment offers, without a file to edit.
 
 First what is configured (OPENAI_API_KEY, OPENAI_BASE_URL, TURNSTONE_MODEL), then the local servers
-that answer. Only loopback addresses are ever probed, past any proxy, in half a second.
+that answer. Only loopback addresses are ever probed, past any proxy, all at once.
 """
 
 import http.client
@@ -30,7 +30,8 @@ LOCAL_SERVERS = {
     "http://127.0.0.1:8000/v1": "vLLM",
     "http://127.0.0.1:8080/v1": "llama.cpp",
 }
-PROBE_SECONDS = 0.5
+PROBE_SECONDS = 1.0
+"""The whole patience: nothing there is known at once, so only a busy server ever needs it."""
 PROBE_BYTES = 1_000_000
 NOT_FOR_CHAT = re.compile(
     r"embed|whisper|rerank|minilm|transcribe|moderation|dall-e|diffusion|speech"

@@ -64,6 +64,7 @@ class OpenAIProvider:
         failures = 0
         begun = False
         while True:
+            control.check()
             try:
                 for item in self._server.reply(posted, control):
                     begun = True

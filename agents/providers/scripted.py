@@ -72,8 +72,8 @@ class _Hang(_Paced):
         return self.after
 
 
-def _kind(entry: Any) -> str | None:
-    given = entry if isinstance(entry, Mapping) else vars(entry)
+def _kind(entry: object) -> str | None:
+    given = entry if isinstance(entry, Mapping) else {}
     return next((kind for kind in ("say", "fail", "hang") if kind in given), None)
 
 
@@ -101,9 +101,10 @@ class ScriptedProvider:
             self._script = _SCRIPT.validate_python(list(script))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            place = ".".join(str(part) for part in first["loc"])
+            place = ".".join(str(part) for part in first["loc"][1:])
             raise ConfigurationError(
-                f"The script's entry {place} is not understood: {first['msg']}."
+                f"Entry {int(first['loc'][0]) + 1} of the script is not understood"
+                + (f": {place}: {first['msg']}." if place else ": it must say, fail or hang.")
             ) from error
         self._calls = itertools.count(position)
 

@@ -29,6 +29,7 @@ ENDING_SECONDS = 2.0
 """What a server gets after the text is complete, to count the tokens and close the stream."""
 MAX_BYTES = 256_000_000
 """The bytes that one reply may have in all; each token brings some 250 besides its own."""
+UNREACHABLE = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProxyError)
 HEADERS = {
     "Accept": "text/event-stream, application/json",
     "Accept-Encoding": "identity",
@@ -85,7 +86,7 @@ class Server:
             raise self._refused(error.response, body) from None
         except (httpcore2.ReadTimeout, httpcore2.WriteTimeout) as error:
             raise _silent(self.place, control) from error
-        except (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProxyError) as error:
+        except (*UNREACHABLE, UnicodeError) as error:
             raise ProviderUnreachable(
                 f"No model server answers at {self.place}: {error or type(error).__name__}. "
                 "Is it running, and is OPENAI_BASE_URL right?"

@@ -14,7 +14,6 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -53,16 +52,20 @@ class _Watch(threading.local):
 _watch = _Watch()
 
 
-@contextmanager
-def watched(control: Control, patience: float) -> Iterator[None]:
+class watched:
     """Let `control` halt what this thread reads and writes meanwhile.
 
     `patience` is how many seconds one read may bring nothing; then httpcore2.ReadTimeout is raised.
     """
-    _watch.control, _watch.patience = control, patience
-    try:
-        yield
-    finally:
+
+    def __init__(self, control: Control, patience: float) -> None:
+        self._control = control
+        self._patience = patience
+
+    def __enter__(self) -> None:
+        _watch.control, _watch.patience = self._control, self._patience
+
+    def __exit__(self, *failure: object) -> None:
         _watch.control, _watch.patience = None, math.inf
 
 
