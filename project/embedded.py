@@ -45,7 +45,7 @@ def celery_url(url: str) -> str:
     if parts.scheme != "unix":
         return url
     database = parse_qs(parts.query).get("db", ["0"])[0]
-    return f"redis+socket://{parts.path}?virtual_host={database}"
+    return f"redis+socket://{parts.netloc}{parts.path}?virtual_host={database}"
 
 
 def sockets(local: Path) -> Path:

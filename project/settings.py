@@ -80,7 +80,9 @@ TEMPLATES = [
 ]
 
 # The pool holds the connections, so Django must not: 64 worker threads share a few of them.
-DATABASE = env.db_url("DATABASE_URL", default=embedded.database_url(LOCAL_DIR))
+DATABASE = env.db_url_config(
+    env.str("DATABASE_URL", default="") or embedded.database_url(LOCAL_DIR)
+)
 DATABASES = {
     "default": {
         **DATABASE,
@@ -97,7 +99,7 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = env.str("REDIS_URL", default=embedded.redis_url(LOCAL_DIR))
+REDIS_URL = env.str("REDIS_URL", default="") or embedded.redis_url(LOCAL_DIR)
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL},
 }
@@ -147,7 +149,7 @@ TIME_ZONE = env.str("TZ", default="UTC") or "UTC"
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = LOCAL_DIR / "static"
+STATIC_ROOT = env.str("STATIC_ROOT", default="") or LOCAL_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 

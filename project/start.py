@@ -176,7 +176,9 @@ def _sockets() -> Path:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONUNBUFFERED": "1"}
+    # Celery warns of root at length, which on a person's own machine is their choice.
+    quiet = "ignore:You're running the worker"
+    return {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": quiet}
 
 
 def _is_ready(address: Address) -> bool:

@@ -18,7 +18,9 @@ class Terminal:
         self._colourful = sys.stdout.isatty()
 
     def say(self, name: str, line: str) -> None:
-        """Print a line of a process."""
+        """Print a line of a process, unless it is blank."""
+        if not line.strip():
+            return
         mark = f"{name:<{WIDTH}} |"
         if self._colourful:
             mark = f"\x1b[{COLOURS.get(name, 37)}m{mark}\x1b[0m"

@@ -131,7 +131,7 @@ def _environment() -> dict[str, str]:
         "DATABASE_URL": database,
         "DATABASE_POOL": "8",
         "WORKER_THREADS": "8",
-        "TURNSTONE_LOCAL_SERVERS": "",
+        "TURNSTONE_LOCAL_SERVERS": "none",
     }
 
 

@@ -1,0 +1,244 @@
+"""`make run` in a checkout of its own: it starts, serves, survives and leaves nothing behind."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("agents", "chat", "project", "static", "templates", "manage.py")
+READY = re.compile(r"ready at (http://\S+)")
+
+Wait = Callable[..., None]
+
+
+class Launch:
+    """A launcher at work in a checkout, with everything it has written so far."""
+
+    def __init__(self, checkout: Path, **environment: str) -> None:
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("DATABASE_URL", "REDIS_URL", "ALLOWED_HOSTS", "HOST")
+            and not name.startswith(("OPENAI_", "TURNSTONE_", "DJANGO_"))
+        }
+        defaults = {"PORT": "0", "TURNSTONE_LOCAL_SERVERS": "none"}
+        self.checkout = checkout
+        self.lines: list[str] = []
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "project.start"],
+            cwd=checkout,
+            env=kept | defaults | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    @property
+    def output(self) -> str:
+        """Return what it has written."""
+        return "\n".join(self.lines)
+
+    @property
+    def url(self) -> str:
+        """Return where it serves, "" before it says so."""
+        found = READY.search(self.output)
+        return found.group(1) if found else ""
+
+    def family(self) -> list[psutil.Process]:
+        """Return every process that it has started."""
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def get(self, path: str) -> str:
+        """Return a page."""
+        with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310
+            return str(answer.read().decode())
+
+    def end(self, how: signal.Signals = signal.SIGINT) -> int:
+        """Send a signal, and return the exit code."""
+        self.process.send_signal(how)
+        return self.finished()
+
+    def finished(self) -> int:
+        """Wait for its end, and return the exit code."""
+        code = self.process.wait(40)
+        self._reader.join(10)
+        return code
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy what a checkout needs to run to a path with a space in it."""
+    return _copy(tmp_path_factory.mktemp("a check out"))
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launch]:
+    """Start one in a folder too deep for a socket's path, for the tests that only look."""
+    folder = _copy(tmp_path_factory.mktemp("deep") / ("deep" * 20) / ("deeper" * 10))
+    one = Launch(folder)
+    yield one
+    one.end(signal.SIGTERM)
+    shutil.rmtree((folder / ".local" / "run").readlink())
+
+
+@pytest.fixture
+def launch(checkout: Path, wait_for: Wait) -> Iterator[Callable[..., Launch]]:
+    """Start a launcher and wait until it is ready; all of it is gone at the end."""
+    launches: list[Launch] = []
+
+    def begin(ready: bool = True, **environment: str) -> Launch:
+        one = Launch(checkout, **environment)
+        launches.append(one)
+        if ready:
+            _wait_until_ready(one, wait_for)
+        return one
+
+    yield begin
+    for one in launches:
+        if one.process.poll() is None:
+            one.end(signal.SIGTERM)
+
+
+def _copy(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder / part)
+    return folder
+
+
+def _wait_until_ready(one: Launch, wait_for: Wait) -> None:
+    wait_for(lambda: one.url or one.process.poll() is not None, "the start", 60)
+    assert one.url, one.output
+
+
+def _still_alive(family: list[psutil.Process]) -> list[str]:
+    return [str(one) for one in family if one.is_running() and one.status() != "zombie"]
+
+
+def test_one_ctrl_c_stops_all_that_a_bare_checkout_started(launch: Callable[..., Launch]) -> None:
+    running = launch()
+    family = running.family()
+    names = {Path(one.cmdline()[0]).name for one in family if one.cmdline()}
+
+    code = running.end(signal.SIGINT)
+
+    assert {"postgres", "valkey-server"} <= names
+    assert code == 0
+    assert _still_alive(family) == []
+    assert "Traceback" not in running.output
+
+
+def test_the_next_start_finds_the_same_account_and_ends_by_itself_if_a_part_dies(
+    launch: Callable[..., Launch], checkout: Path
+) -> None:
+    running = launch()
+    password = (checkout / ".local" / "demo-password").read_text().strip()
+    family = running.family()
+    worker = next(one for one in family if "celery" in one.cmdline())
+
+    worker.kill()
+
+    assert running.finished() == 1
+    assert "Making a private Postgres" not in running.output
+    assert f"Sign in as demo with the password {password}" in running.output
+    assert "turnstone: worker was ended by SIGKILL" in running.lines[-1]
+    assert _still_alive(family) == []
+
+
+def test_a_killed_launcher_takes_everything_with_it_and_no_stale_pid_file_blocks_the_next(
+    launch: Callable[..., Launch], checkout: Path, wait_for: Wait
+) -> None:
+    killed = launch()
+    family = killed.family()
+
+    killed.end(signal.SIGKILL)
+
+    wait_for(lambda: not _still_alive(family), "the end of what it started")
+    stale = checkout / ".local" / "postgres" / "postmaster.pid"
+    stale.write_text(f"{os.getpid()}\n{stale.parent}\n1\n5432\n\n\n0 0\nready\n")
+    assert json.loads(launch().get("/readyz"))["ready"] is True
+
+
+def test_a_copy_in_a_very_deep_folder_runs_beside_another(
+    running: Launch, launch: Callable[..., Launch], wait_for: Wait
+) -> None:
+    _wait_until_ready(running, wait_for)
+
+    other = launch()
+
+    assert other.url != running.url
+    assert json.loads(other.get("/readyz"))["ready"] is True
+    assert json.loads(running.get("/readyz"))["ready"] is True
+
+
+def test_nothing_is_open_to_other_people_of_the_machine(running: Launch, wait_for: Wait) -> None:
+    _wait_until_ready(running, wait_for)
+    local = running.checkout / ".local"
+
+    listening = {
+        (connection.laddr.ip, connection.laddr.port)
+        for one in running.family()
+        for connection in one.net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN
+    }
+
+    assert listening == {("127.0.0.1", int(running.url.rpartition(":")[2]))}
+    sockets = (local / "run").readlink()
+    for folder in (local, sockets, local / "postgres", local / "valkey", local / "log"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for found in sockets.iterdir():
+        assert stat.S_IMODE(found.stat().st_mode) & 0o077 == 0
+
+
+def test_a_second_start_in_the_same_folder_is_refused(running: Launch, wait_for: Wait) -> None:
+    _wait_until_ready(running, wait_for)
+
+    second = Launch(running.checkout)
+
+    assert second.finished() == 1
+    assert len(second.lines) == 1
+    assert "already runs in this folder" in second.output
+
+
+def test_a_port_in_use_is_refused_in_one_line(launch: Callable[..., Launch]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        refused = launch(ready=False, PORT=str(taken.getsockname()[1]))
+        code = refused.finished()
+
+    assert code == 1
+    assert len(refused.lines) == 1
+    assert "is in use" in refused.output
+
+
+def test_a_database_that_is_away_is_told_in_one_line(launch: Callable[..., Launch]) -> None:
+    refused = launch(ready=False, DATABASE_URL="postgres://ada:hush@127.0.0.1:1/turnstone")
+
+    assert refused.finished() == 1
+    assert "The database of DATABASE_URL cannot be reached" in refused.lines[-1]
+    assert "hush" not in refused.output
+    assert "Traceback" not in refused.output

@@ -1,0 +1,82 @@
+"""The environment that `make` builds before anything else, by whatever Python there is."""
+
+import ast
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-uv.lock")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Copy what the environment is made from to a path with a space in it."""
+    folder = tmp_path / "a check out"
+    (folder / "project").mkdir(parents=True)
+    shutil.copy(ROOT / "project" / "environment.py", folder / "project")
+    for lock in LOCKS:
+        shutil.copy(ROOT / lock, folder)
+    return folder
+
+
+def _make(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-I", "project/environment.py"],
+        cwd=checkout,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_without_an_index_one_line_says_what_to_do(checkout: Path) -> None:
+    nowhere = "http://127.0.0.1:1/simple"
+
+    result = _make(
+        checkout,
+        PIP_CONFIG_FILE=os.devnull,
+        PIP_INDEX_URL=nowhere,
+        PIP_EXTRA_INDEX_URL="",
+        PIP_FIND_LINKS="",
+        UV_DEFAULT_INDEX=nowhere,
+    )
+
+    assert result.returncode == 1
+    assert len(result.stderr.splitlines()) == 1
+    assert "No package index could be reached: connect to the network" in result.stderr
+
+
+def test_an_environment_that_fits_the_locks_is_left_alone(checkout: Path) -> None:
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    (checkout / ".venv" / "bin" / "python").touch()
+    lock = (checkout / "requirements-dev.lock").read_bytes()
+    stamp = {"root": str(checkout), "dev": hashlib.sha256(lock).hexdigest()}
+    (checkout / ".venv" / "turnstone.json").write_text(json.dumps(stamp))
+
+    result = _make(checkout)
+
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_a_folder_that_cannot_be_written_is_told(checkout: Path) -> None:
+    (checkout / ".local").write_text("not a folder")
+
+    result = _make(checkout)
+
+    assert result.returncode == 1
+    assert len(result.stderr.splitlines()) == 1
+    assert "File exists" in result.stderr
+
+
+def test_a_python_that_is_too_old_can_still_read_what_refuses_it() -> None:
+    source = (ROOT / "project" / "environment.py").read_text()
+
+    ast.parse(source, feature_version=(3, 6))

@@ -1,0 +1,62 @@
+"""Logs are readable, and hold no secret."""
+
+import json
+import logging
+import sys
+
+from project.logging import JsonFormatter, TextFormatter, WithTraceback, secrets_in
+
+
+def _record(message: str, level: int = logging.INFO) -> logging.LogRecord:
+    return logging.LogRecord("chat.runs", level, "here.py", 1, message, None, None)
+
+
+def test_a_line_names_time_logger_and_message() -> None:
+    line = TextFormatter().format(_record("Run 12 began"))
+
+    assert line.endswith(" chat.runs: Run 12 began")
+
+
+def test_a_warning_says_that_it_is_one() -> None:
+    line = TextFormatter().format(_record("Careful", logging.WARNING))
+
+    assert "WARNING chat.runs: Careful" in line
+
+
+def test_json_is_one_object_a_line() -> None:
+    entry = json.loads(JsonFormatter().format(_record("two\nlines")))
+
+    assert entry["message"] == "two\nlines"
+    assert entry["level"] == "INFO"
+
+
+def test_json_keeps_the_traceback() -> None:
+    try:
+        raise ValueError("the token is tok-123456789")
+    except ValueError:
+        record = _record("It broke")
+        record.exc_info = sys.exc_info()
+
+    entry = json.loads(JsonFormatter(["tok-123456789"]).format(record))
+
+    assert "ValueError: the token is [secret]" in entry["traceback"]
+
+
+def test_what_the_environment_calls_a_key_is_struck_out() -> None:
+    secrets = secrets_in({"OPENAI_API_KEY": "sk-abcdef", "HOME": "/home/ada"})
+
+    line = TextFormatter(secrets).format(_record("Refused: sk-abcdef from /home/ada"))
+
+    assert line.endswith("Refused: [secret] from /home/ada")
+
+
+def test_the_password_of_an_address_is_struck_out_as_written_and_as_meant() -> None:
+    secrets = secrets_in({"DATABASE_URL": "postgres://ada:p%40ssword@db/turnstone"})
+
+    line = TextFormatter(secrets).format(_record("p%40ssword or p@ssword"))
+
+    assert line.endswith("[secret] or [secret]")
+
+
+def test_an_answer_with_an_error_status_but_no_traceback_is_left_to_the_access_log() -> None:
+    assert not WithTraceback().filter(_record("Service Unavailable: /readyz", logging.ERROR))
