@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import NamedTuple, ParamSpec, TypeVar
 
-from channels.db import DatabaseSyncToAsync
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib import auth
 from django.http import HttpRequest
@@ -16,6 +16,7 @@ from chat.live.render import render_run
 from chat.models import ENDED, Conversation, Run, User
 from chat.policies import offered
 from chat.runs.ask import ask
+from chat.runs.patience import hand_back
 from chat.runs.stop import stop
 
 Arguments = ParamSpec("Arguments")
@@ -59,8 +60,14 @@ async def in_database(
     work: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
     """Do database work in one of a few threads, so that one slow query holds up nobody else."""
-    call = DatabaseSyncToAsync(work, thread_sensitive=False, executor=_THREADS)
-    return await call(*args, **kwargs)
+
+    def unit() -> Result:
+        try:
+            return work(*args, **kwargs)
+        finally:
+            hand_back()
+
+    return await sync_to_async(unit, thread_sensitive=False, executor=_THREADS)()
 
 
 def access(session_key: str | None, conversation_id: int) -> Access | None:

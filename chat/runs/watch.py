@@ -37,14 +37,14 @@ class Watch:
         self._held: dict[tuple[int, int], Control] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._stays = False
         self._renewed = 0.0
 
     def start(self) -> None:
-        """Start the thread unless it runs."""
+        """Watch from now on, whether this process has a run or not."""
+        self._stays = True
         with self._lock:
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._watch, name="watch", daemon=True)
-                self._thread.start()
+            self._ensure_thread()
 
     def leave(self) -> None:
         """Have every run let go and claim no more; safe in a signal handler."""
@@ -54,8 +54,9 @@ class Watch:
     def over(self, run: Run, control: Control) -> Iterator[None]:
         """Watch over a claimed run: renew its lease, and pass a wish to stop on to `control`."""
         key = (run.pk, run.attempt)
-        self._held[key] = control
-        self.start()
+        with self._lock:
+            self._held[key] = control
+            self._ensure_thread()
         if run.stop_requested_at is not None:
             control.stop()
         try:
@@ -63,8 +64,13 @@ class Watch:
         finally:
             del self._held[key]
 
+    def _ensure_thread(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._watch, name="watch", daemon=True)
+            self._thread.start()
+
     def _watch(self) -> None:
-        while True:
+        while self._goes_on():
             try:
                 self._look()
             except (DatabaseError, InterfaceError) as error:
@@ -75,6 +81,12 @@ class Watch:
             finally:
                 hand_back()
             time.sleep(LOOK_SECONDS)
+
+    def _goes_on(self) -> bool:
+        with self._lock:
+            if not (self._stays or self._held):
+                self._thread = None
+            return self._thread is not None
 
     def _look(self) -> None:
         held = dict(self._held)

@@ -1,0 +1,104 @@
+"""What tests of runs share: people, conversations, policies whose model says what it is told."""
+
+import threading
+import uuid
+from collections.abc import Callable
+from typing import Any, Self
+
+import pytest
+from channels.db import database_sync_to_async
+from django.db import connection
+
+from agents.policies.spec import Limits, PolicySpec
+from agents.providers.choice import ModelChoice
+from chat.models import Conversation, Policy, PolicyVersion, Run, User
+from chat.runs import runner
+from chat.runs.ask import ask
+
+Script = list[dict[str, Any]]
+
+
+@pytest.fixture
+def ada(transactional_db: None) -> User:
+    """Make a member."""
+    return User.objects.create_user("ada", password="ada-secret-1")
+
+
+@pytest.fixture
+def bob(transactional_db: None) -> User:
+    """Make another member, who has no business with Ada's conversations."""
+    return User.objects.create_user("bob", password="bob-secret-1")
+
+
+@pytest.fixture
+def conversation(ada: User) -> Conversation:
+    """Make an empty conversation of Ada's."""
+    return Conversation.objects.create(owner=ada)
+
+
+@pytest.fixture
+def scripted(transactional_db: None) -> Callable[..., PolicyVersion]:
+    """Publish a policy with a scripted model: `scripted([{"say": "…"}], tools=("calculator",))`."""
+
+    def publish(script: Script, **fields: Any) -> PolicyVersion:
+        policy = Policy.objects.create(slug=f"scripted-{uuid.uuid4().hex[:8]}", name="Scripted")
+        model = ModelChoice(provider="scripted", script=tuple(script))
+        limits = Limits(**fields.pop("limits", {}))
+        spec = {"policy": "explicit", "model": model, "limits": limits} | fields
+        return policy.publish(PolicySpec.model_validate(spec))
+
+    return publish
+
+
+@pytest.fixture
+def asked(conversation: Conversation, scripted: Callable[..., PolicyVersion]) -> Callable[..., Run]:
+    """Ask a question of a scripted policy: `run = asked([{"say": "Final Answer: 4"}])`."""
+
+    def ask_it(script: Script, question: str = "What is 2 + 2?", **fields: Any) -> Run:
+        version = scripted(script, **fields)
+        return ask(conversation, question, policy_version=version, client_message_id=uuid.uuid4())
+
+    return ask_it
+
+
+class Working:
+    """Work on runs in threads of their own, as a worker does, for the length of a block."""
+
+    def __init__(self, *runs: Run) -> None:
+        self._runs = runs
+        self._threads = [threading.Thread(target=_work, args=(run.pk,)) for run in runs]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for run in self._runs:
+            run.request_stop()
+        self.wait()
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(self, *_: object) -> None:
+        await database_sync_to_async(self.__exit__)()
+
+    def wait(self) -> None:
+        """Wait until the threads are done."""
+        for thread in self._threads:
+            thread.join(30)
+            assert not thread.is_alive(), "A worker's thread did not come to an end."
+
+
+@pytest.fixture
+def working(transactional_db: None) -> type[Working]:
+    """Work on runs: `with working(run): …`, or `async with`; what still runs then is stopped."""
+    return Working
+
+
+def _work(run_id: int) -> None:
+    try:
+        runner.work(run_id)
+    finally:
+        connection.close()

@@ -1,0 +1,123 @@
+"""Sockets on the real ASGI application, without a server in between."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from channels.testing import WebsocketCommunicator
+from django.test import Client
+
+from chat.models import Conversation, User
+from project.asgi import application
+
+ORIGIN = (b"origin", b"http://localhost")
+Frame = dict[str, Any]
+
+
+class Page:
+    """A page's socket as a test sees it: what it sends, and every frame it was sent."""
+
+    def __init__(self, socket: WebsocketCommunicator) -> None:
+        self._socket = socket
+        self.frames: list[Frame] = []
+        self.close_code: int | None = None
+        self.was_accepted = False
+
+    async def open(self) -> bool:
+        """Connect, and tell whether the handshake was accepted."""
+        accepted, _ = await self._socket.connect(timeout=10)
+        return bool(accepted)
+
+    async def say(self, message: object) -> None:
+        """Send a message: text as it is, anything else as JSON."""
+        text = message if isinstance(message, str) else json.dumps(message)
+        await self._socket.send_to(text_data=text)
+
+    async def hello(self, cursors: dict[str, str] | None = None, after: int = 0) -> None:
+        """Greet, and wait until the page has caught up."""
+        await self.say({"type": "hello", "cursors": cursors or {}, "after": after})
+        await self.until(lambda frame: frame["type"] == "caught_up")
+
+    async def until(self, is_it: Callable[[Frame], bool], seconds: float = 20) -> Frame:
+        """Return the next frame that fits."""
+        async with asyncio.timeout(seconds):
+            while True:
+                frame = await self.next()
+                if frame is not None and is_it(frame):
+                    return frame
+
+    async def error(self) -> Frame:
+        """Return the next error."""
+        return await self.until(lambda frame: frame["type"] == "error")
+
+    async def end_of(self, run_id: int) -> Frame:
+        """Return the frame that shows a run's end."""
+        return await self.until(lambda frame: frame.get("run") == run_id and _ends(frame))
+
+    async def closed(self) -> int:
+        """Return the code that the server closes the socket with."""
+        async with asyncio.timeout(20):
+            while self.close_code is None:
+                await self.next()
+        return self.close_code
+
+    async def next(self) -> Frame | None:
+        """Return the next frame, None when the server has closed."""
+        message = await self._socket.receive_output(timeout=20)
+        if message["type"] == "websocket.close":
+            self.close_code = message["code"]
+            return None
+        frame: Frame = json.loads(message["text"])
+        self.frames.append(frame)
+        return frame
+
+    async def leave(self) -> None:
+        """Go away."""
+        await self._socket.disconnect()
+
+    def events(self, run_id: int) -> list[Frame]:
+        """Return all events of a run that came."""
+        frames = [f for f in self.frames if f["type"] == "events" and f["run"] == run_id]
+        return [event for frame in frames for event in frame["events"]]
+
+    def text(self, run_id: int, kind: str = "thought.delta") -> str:
+        """Return all text of one kind that came for a run."""
+        return "".join(e["text"] for e in self.events(run_id) if e["type"] == kind)
+
+
+def _ends(frame: Frame) -> bool:
+    if frame["type"] == "run.snapshot":
+        return 'data-status="running"' not in frame["html"]
+    return frame["type"] == "events" and frame["events"][-1]["type"] == "run.ended"
+
+
+@pytest.fixture
+async def page_of(transactional_db: None) -> AsyncIterator[Callable[..., Awaitable[Page]]]:
+    """Open pages: `page = await page_of(ada, conversation)`; None is nobody."""
+    pages: list[Page] = []
+
+    async def open_page(user: User | None, conversation: Conversation | int, **kw: Any) -> Page:
+        number = conversation if isinstance(conversation, int) else conversation.pk
+        cookie = await database_sync_to_async(_cookie)(user)
+        headers = [kw.get("origin", ORIGIN), (b"cookie", cookie)]
+        path = f"/ws/conversations/{number}/"
+        page = Page(WebsocketCommunicator(application, path, headers=headers))
+        page.was_accepted = await page.open()
+        if page.was_accepted:
+            pages.append(page)
+        return page
+
+    yield open_page
+    for page in pages:
+        await page.leave()
+
+
+def _cookie(user: User | None) -> bytes:
+    client = Client()
+    if user is not None:
+        client.force_login(user)
+        return f"sessionid={client.cookies['sessionid'].value}".encode()
+    return b""

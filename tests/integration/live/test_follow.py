@@ -1,0 +1,42 @@
+"""A page follows runs live, from wherever it stands."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from channels.db import database_sync_to_async
+
+from chat.models import Conversation, Run, User
+
+PageOf = Callable[..., Awaitable[Any]]
+ACTION = 'Thought: I should compute.\nAction: calculator\nAction Input: {"expression": "2 + 2"}'
+ANSWER = "Thought: I know now.\nFinal Answer: It is four."
+
+
+async def test_a_page_sees_a_run_from_its_start_to_its_end(
+    page_of: PageOf, ada: User, conversation: Conversation, asked: Callable[..., Run], working: Any
+) -> None:
+    page = await page_of(ada, conversation)
+    await page.hello()
+    run = await database_sync_to_async(asked)(
+        [{"say": ACTION}, {"say": ANSWER}], tools=("calculator",)
+    )
+    async with working(run):
+        end = await page.end_of(run.pk)
+
+    kinds = [event["type"] for event in page.events(run.pk)]
+    assert kinds == [
+        "run.started",
+        "turn.started",
+        "thought.delta",
+        "action.proposed",
+        "action.started",
+        "observation.delta",
+        "turn.completed",
+        "turn.started",
+        "thought.delta",
+        "answer.delta",
+        "turn.completed",
+        "run.ended",
+    ]
+    assert end["events"][-1]["status"] == "succeeded"
+    assert "It is four." in end["events"][-1]["html"]

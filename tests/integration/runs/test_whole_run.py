@@ -1,0 +1,28 @@
+"""A run from the question to its end, on real services, with a scripted model."""
+
+from collections.abc import Callable
+
+from chat.models import ModelCall, Run, RunStatus, TurnStatus
+from chat.runs import runner
+
+ACTION = 'Thought: I should compute.\nAction: calculator\nAction Input: {"expression": "2 + 2"}'
+ANSWER = "Thought: I know now.\nFinal Answer: It is **4**."
+
+
+def test_a_run_is_stored_turn_by_turn_with_its_answer(asked: Callable[..., Run]) -> None:
+    run = asked([{"say": ACTION}, {"say": ANSWER}], tools=("calculator",))
+    runner.work(run.pk)
+
+    run.refresh_from_db()
+    first, last = run.turns.all()
+    assert (run.status, run.reason, run.answer) == (RunStatus.SUCCEEDED, "answered", "It is **4**.")
+    assert "<strong>4</strong>" in run.answer_html
+    assert (run.provider, run.model, run.attempt) == ("scripted", "scripted", 1)
+    assert (first.tool, first.inputs, first.observation) == (
+        "calculator",
+        {"expression": "2 + 2"},
+        "4",
+    )
+    assert {first.status, last.status} == {TurnStatus.COMPLETE}
+    assert first.search_document.status == RunStatus.SUCCEEDED
+    assert [call.turn_index for call in ModelCall.objects.with_requests(run)] == [0, 1]
