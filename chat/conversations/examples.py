@@ -16,10 +16,8 @@ class Example:
 def examples() -> list[Example]:
     """Return the examples, each under a new id."""
     return [
-        Example("Reckon", "What is 37 * 43 + 12?"),
-        Example("Convert units", "How many kilometres are 26.2 miles?"),
-        Example("Run Python", "Run this Python: print(sorted({n * n % 7 for n in range(20)}))"),
-        Example(
-            "Reckon with dates", "How many days are there from 1 March 2026 to 24 December 2026?"
-        ),
+        Example("Arithmetic", "What is 37 * 43 + 12?"),
+        Example("Units", "How many kilometres are 26.2 miles?"),
+        Example("Python", "Run this Python: print(sorted({n * n % 7 for n in range(20)}))"),
+        Example("Dates", "How many days are there from 1 March 2026 to 24 December 2026?"),
     ]

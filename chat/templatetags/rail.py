@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.template.context import RequestContext
 
 from chat.conversations.listing import page_of
@@ -19,6 +20,12 @@ def theme(context: RequestContext) -> str:
     request = context.get("request")
     chosen = request.COOKIES.get("theme", "") if request is not None else ""
     return chosen if chosen in THEMES else ""
+
+
+@register.simple_tag
+def signup_is_open() -> bool:
+    """Tell whether a stranger may make an account."""
+    return bool(settings.SIGNUP_OPEN)
 
 
 @register.inclusion_tag("chat/_rail.html", takes_context=True)

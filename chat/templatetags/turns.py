@@ -61,6 +61,18 @@ def kind_in_words(turn: Turn) -> str:
 
 
 @register.filter
+def doing_in_words(turn: Turn) -> str:
+    """Say what the agent does while the turn's tool runs."""
+    return {
+        "calculator": "Calculating",
+        "convert_units": "Converting units",
+        "current_time": "Looking at the clock",
+        "python_repl": "Running Python",
+        "search_transcripts": "Searching past transcripts",
+    }.get(turn.tool, f"Running {turn.tool}")
+
+
+@register.filter
 def error_in_words(turn: Turn) -> str:
     """Say what kind of failure came back instead of an observation."""
     return {
@@ -188,5 +200,5 @@ def _queued(run: Run) -> str:
 def _working(turns: Sequence[Turn] | None) -> str:
     last = turns[-1] if turns else None
     if last is not None and last.status == "open" and last.tool and last.observation is None:
-        return f"Running {last.tool}"
+        return doing_in_words(last)
     return "Thinking"

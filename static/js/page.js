@@ -1,1 +1,12 @@
-document.documentElement.classList.add('has-scripts')
+// What every page does: menus, dialogs, shortcuts, copying, the theme.
+
+import { listenForCopies } from "./page/copy.js"
+import { listenForDialogs } from "./page/dialogs.js"
+import { listenForShortcuts } from "./page/shortcuts.js"
+import { listenForTheme } from "./page/theme.js"
+
+document.documentElement.classList.add("has-scripts")
+listenForCopies()
+listenForDialogs()
+listenForShortcuts()
+listenForTheme()

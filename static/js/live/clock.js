@@ -1,0 +1,43 @@
+// The seconds that live runs have worked, counted on the page from what the server said.
+
+const TICK_MS = 1000
+
+export class Clock {
+  #starts = new Map()
+
+  constructor() {
+    setInterval(() => this.#tick(), TICK_MS)
+  }
+
+  follow(article) {
+    const elapsed = Number(article.dataset.elapsed) || 0
+    const known = this.#starts.get(article.id)
+    this.#starts.set(article.id, known ?? performance.now() - elapsed * 1000)
+    this.#show(article.id)
+  }
+
+  begin(article) {
+    this.#starts.set(article.id, performance.now())
+  }
+
+  forget(article) {
+    this.#starts.delete(article.id)
+  }
+
+  #tick() {
+    for (const id of this.#starts.keys()) this.#show(id)
+  }
+
+  #show(id) {
+    const article = document.getElementById(id)
+    const place = article?.querySelector(".run__elapsed")
+    if (place) place.textContent = elapsedInWords((performance.now() - this.#starts.get(id)) / 1000)
+  }
+}
+
+export function elapsedInWords(seconds) {
+  const whole = Math.floor(seconds)
+  if (whole < 1) return ""
+  if (whole < 60) return `${whole} s`
+  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`
+}

@@ -1,0 +1,46 @@
+// Keep the end in view while it grows, but only for who is reading there.
+
+export const NEAR_PX = 96
+
+export function isNearEnd({ top, height, view }) {
+  return height - view - top <= NEAR_PX
+}
+
+export class Follow {
+  #root = document.scrollingElement
+  #offer
+  #isFollowing = true
+
+  constructor(log, offer) {
+    this.#offer = offer
+    addEventListener("scroll", () => this.#look(), { passive: true })
+    addEventListener("resize", () => this.#keep())
+    new ResizeObserver(() => this.#keep()).observe(log)
+    offer?.addEventListener("click", () => this.toEnd())
+  }
+
+  toEnd() {
+    this.#isFollowing = true
+    this.#root.scrollTop = this.#root.scrollHeight
+    this.#show(false)
+  }
+
+  #look() {
+    this.#isFollowing = isNearEnd(this.#measures())
+    if (this.#isFollowing) this.#show(false)
+  }
+
+  #keep() {
+    if (this.#isFollowing) this.#root.scrollTop = this.#root.scrollHeight
+    else this.#show(!isNearEnd(this.#measures()))
+  }
+
+  #show(isOffered) {
+    if (this.#offer) this.#offer.hidden = !isOffered
+  }
+
+  #measures() {
+    const { scrollTop: top, scrollHeight: height, clientHeight: view } = this.#root
+    return { top, height, view }
+  }
+}

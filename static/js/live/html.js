@@ -1,0 +1,14 @@
+// The only place that puts markup into the page: what our own server rendered, in frames of our own
+// socket. A parsed document runs no scripts, and the policy of the page allows none in attributes.
+
+export function element(html) {
+  return document.adoptNode(new DOMParser().parseFromString(html, "text/html").body.firstElementChild)
+}
+
+export function putInPlace(fresh, parent) {
+  const old = document.getElementById(fresh.id)
+  if (old) old.replaceWith(fresh)
+  else parent.append(fresh)
+  globalThis.htmx?.process(fresh)
+  return old
+}

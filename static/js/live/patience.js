@@ -1,0 +1,20 @@
+// How long to wait before the socket is opened again, and when not to. Pure.
+
+const FIRST_MS = 400
+const LONGEST_MS = 15_000
+const SIGNED_OUT = 4401
+const NOT_FOUND = 4404
+
+export function pause(losses, chance) {
+  return Math.min(LONGEST_MS, FIRST_MS * 2 ** losses) * (0.5 + chance / 2)
+}
+
+export function isFinal(code) {
+  return code === SIGNED_OUT || code === NOT_FOUND
+}
+
+export function finalWords(code) {
+  return code === SIGNED_OUT
+    ? "You are signed out. Sign in again; what you have written is kept."
+    : "This conversation is no longer there."
+}

@@ -1,0 +1,19 @@
+// Light, dark, or as the system; a cookie keeps the choice so that the server renders it at once.
+
+const NAMES = { "": "as the system", light: "light", dark: "dark" }
+const ORDER = ["", "light", "dark"]
+const YEAR_SECONDS = 31_536_000
+
+export function listenForTheme() {
+  const root = document.documentElement
+  const button = document.querySelector("[data-theme-next]")
+  if (!button) return
+  const show = () => { button.querySelector("[data-theme-name]").textContent = NAMES[root.dataset.theme] ?? NAMES[""] }
+  button.addEventListener("click", () => {
+    const next = ORDER[(ORDER.indexOf(root.dataset.theme) + 1) % ORDER.length]
+    root.dataset.theme = next
+    document.cookie = `theme=${next}; path=/; max-age=${YEAR_SECONDS}; samesite=lax`
+    show()
+  })
+  show()
+}
