@@ -1,7 +1,8 @@
 """What every provider of models offers: the exact body it would post, and the reply as it comes."""
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, Protocol
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, Protocol
 
 from agents.contracts import Message, Usage, Value
 from agents.control import Control
@@ -64,3 +65,8 @@ class Provider(Protocol):
         included, and what `control.check` raises within a second of the halt.
         """
         ...
+
+
+def encoded(body: Mapping[str, Any]) -> str:
+    """Write a body as JSON that stays readable in every language; half a character becomes `?`."""
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")

@@ -59,7 +59,7 @@ def _openai(choice: ModelChoice, credentials: Credentials) -> Provider:
     model = choice.model or credentials.model
     if not model:
         raise ConfigurationError(
-            f"No model is named for the server of {credentials.found}. Set TURNSTONE_MODEL, or "
-            "name the model in the policy."
+            f"Which model to ask is not known: {credentials.found} names none, and no server of "
+            "this machine lists one there. Set TURNSTONE_MODEL, or name the model in the policy."
         )
     return OpenAIProvider(credentials.model_copy(update={"model": model}))

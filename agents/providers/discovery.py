@@ -78,7 +78,10 @@ def origin(base_url: str, name: str = "base_url") -> tuple[str, str, int, str]:
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
         parts, port = SplitResult("", "", "", "", ""), 0
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    host = (parts.hostname or "").rstrip(".")
+    if parts.scheme not in ("http", "https") or not re.fullmatch(
+        r"[^\s%<>\\^`{|}\x00-\x1f]+", host
+    ):
         raise ConfigurationError(
             f"{name} must be an address such as http://127.0.0.1:11434/v1 or {OPENAI}."
         )
@@ -87,7 +90,7 @@ def origin(base_url: str, name: str = "base_url") -> tuple[str, str, int, str]:
             f"{name} must be a plain address: put no name, password or query in it. "
             "The key belongs in OPENAI_API_KEY."
         )
-    return parts.scheme, parts.hostname.rstrip("."), port, parts.path.rstrip("/")
+    return parts.scheme, host, port, parts.path.rstrip("/")
 
 
 def _local(setting: str | None, wanted: str) -> Credentials | None:

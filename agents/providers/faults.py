@@ -6,14 +6,10 @@ import math
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from agents.errors import (
-    ProviderBusy,
-    ProviderError,
-    ProviderGarbled,
-    ProviderRefused,
-)
+from agents.errors import ProviderBusy, ProviderError, ProviderGarbled, ProviderRefused
 
 MAX_WORDS = 500
 """The characters of a server's own words that are shown."""
@@ -28,49 +24,71 @@ class ParameterRefused(ProviderRefused):
         self.parameter = parameter
 
 
-def from_status(
-    status: int, headers: Mapping[str, str], body: str, *, place: str, key: str
-) -> ProviderError:
-    """Return the error that an HTTP status other than success stands for."""
-    said = said_in(body)
-    words = _clamped(said, key)
-    if status in BUSY_STATUSES or status >= 500:
+@dataclass(frozen=True)
+class Faults:
+    """Make the errors of one server; `place` is shown in them, `key` never."""
+
+    place: str
+    key: str = field(repr=False)
+
+    def of_status(self, status: int, headers: Mapping[str, str], body: str) -> ProviderError:
+        """Return the error that an HTTP status other than success stands for."""
+        words = self.words(said_in(body))
         if "insufficient_quota" in body:
-            return ProviderRefused(f"The account at {place} has no credit left: {words}")
-        return ProviderBusy(
-            f"The model server at {place} is busy or failing (status {status}): {words}",
-            retry_after=retry_after(headers),
-        )
-    if status in (401, 403):
+            return ProviderRefused(f"The account at {self.place} has no credit left: {words}")
+        if status in BUSY_STATUSES or status >= 500:
+            return ProviderBusy(
+                f"The model server at {self.place} is busy or failing (status {status}): {words}",
+                retry_after=retry_after(headers),
+            )
+        if status < 400:
+            return ProviderRefused(
+                f"The model server at {self.place} sends us elsewhere (status {status}), and a key "
+                "is not carried along. Set OPENAI_BASE_URL to the final address."
+            )
+        refuses, hint = {
+            401: ("refuses the key", " Check OPENAI_API_KEY."),
+            403: ("refuses the key", " Check OPENAI_API_KEY."),
+            404: (
+                "knows no such model or address",
+                " Check TURNSTONE_MODEL, and that OPENAI_BASE_URL is right (most end in /v1).",
+            ),
+        }.get(status, ("refuses the request", ""))
         return ProviderRefused(
-            f"The model server at {place} refuses the key (status {status}): {words} "
-            "Check OPENAI_API_KEY."
+            f"The model server at {self.place} {refuses} (status {status}): {words}{hint}"
         )
-    if status == 404:
-        return ProviderRefused(
-            f"The model server at {place} knows no such model or address (status 404): {words} "
-            "Check TURNSTONE_MODEL, and that OPENAI_BASE_URL is right (most end in /v1)."
-        )
-    if status < 400:
-        return ProviderRefused(
-            f"The model server at {place} sends us elsewhere (status {status}), and a key is not "
-            "carried along. Set OPENAI_BASE_URL to the final address."
-        )
-    return ProviderRefused(
-        f"The model server at {place} refuses the request (status {status}): {words}"
-    )
 
+    def of_error(self, error: Any) -> ProviderError:
+        """Return the error that an error object inside a successful answer stands for."""
+        fields = error if isinstance(error, dict) else {"message": error}
+        words = self.words(fields.get("message") or json.dumps(error, ensure_ascii=False))
+        kind = " ".join(str(fields.get(name) or "").lower() for name in ("type", "code", "status"))
+        if re.search(r"\b(?:429|5\d\d)\b|rate_limit|overload|server_error|unavailable", kind):
+            return ProviderBusy(f"The model server at {self.place} failed half-way: {words}")
+        if re.search(r"\b4\d\d\b|invalid|context_length|not_found|auth|permission|quota", kind):
+            return ProviderRefused(f"The model server at {self.place} refuses the request: {words}")
+        return ProviderGarbled(f"The model server at {self.place} broke off its reply: {words}")
 
-def from_error(error: Any, *, place: str, key: str) -> ProviderError:
-    """Return the error that an error object inside a successful answer stands for."""
-    fields = error if isinstance(error, dict) else {"message": error}
-    words = _clamped(fields.get("message") or json.dumps(error, ensure_ascii=False), key)
-    kind = " ".join(str(fields.get(name) or "").lower() for name in ("type", "code", "status"))
-    if re.search(r"\b(?:429|5\d\d)\b|rate_limit|overload|server_error|unavailable|timeout", kind):
-        return ProviderBusy(f"The model server at {place} failed half-way: {words}")
-    if re.search(r"\b4\d\d\b|invalid|context_length|not_found|auth|permission|quota", kind):
-        return ProviderRefused(f"The model server at {place} refuses the request: {words}")
-    return ProviderGarbled(f"The model server at {place} broke off its reply: {words}")
+    def of_nonsense(self, data: str) -> ProviderGarbled:
+        """Return the error of an answer that is not what the protocol promises."""
+        if data.lstrip()[:1] == "<":
+            return ProviderGarbled(
+                f"What answers at {self.place} is a web page and no model server. Check "
+                "OPENAI_BASE_URL (most end in /v1)."
+            )
+        return ProviderGarbled(
+            f"The model server at {self.place} sent what is no chat completion: "
+            f"{self.words(data) or 'nothing'}"
+        )
+
+    def words(self, said: Any) -> str:
+        """Return what a server said, fit to be shown: one line, short, without the key."""
+        text = str(said)[: 100 * MAX_WORDS]
+        if len(self.key) > len("none"):
+            text = text.replace(self.key, "[the key]")
+        text = " ".join(text.split())
+        text = "".join(character for character in text if character.isprintable())
+        return text if len(text) <= MAX_WORDS else text[: MAX_WORDS - 1] + "…"
 
 
 def said_in(body: str) -> str:
@@ -122,11 +140,3 @@ def refused_parameter(status: int, body: str, parameters: Mapping[str, Any]) -> 
     if "max_tokens" in parameters and re.search(r"\bmax_completion_tokens\b.*instead", said):
         return "max_tokens"
     return None
-
-
-def _clamped(words: Any, key: str) -> str:
-    text = " ".join(str(words).split())
-    if len(key) > 4:
-        text = text.replace(key, "[the key]")
-    text = "".join(character for character in text if character.isprintable())
-    return text if len(text) <= MAX_WORDS else text[: MAX_WORDS - 1] + "…"

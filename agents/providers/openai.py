@@ -12,7 +12,7 @@ from typing import Any
 
 from agents.control import Control
 from agents.errors import ProviderBusy, ProviderUnreachable
-from agents.providers.base import Finish, ModelRequest, Token
+from agents.providers.base import Finish, ModelRequest, Token, encoded
 from agents.providers.choice import Credentials
 from agents.providers.faults import ParameterRefused
 from agents.providers.server import shared
@@ -52,7 +52,7 @@ class OpenAIProvider:
         body["messages"] = [{"role": m.role, "content": m.content} for m in request.messages]
         for parameter in self._unwanted:
             body = _without(body, parameter)
-        return _encoded(body)
+        return encoded(body)
 
     def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
         """Post `body` and yield the reply; try again while nothing of it has come.
@@ -69,13 +69,13 @@ class OpenAIProvider:
                 for item in self._server.reply(posted, control):
                     begun = True
                     if isinstance(item, Finish) and posted != body:
-                        self._server.unwanted[self.model] = left_out
+                        self._server.unwanted[self.model] = self._unwanted | left_out
                         item = item.model_copy(update={"body": posted})
                     yield item
                 return
             except ParameterRefused as refusal:
                 logger.info("%s knows no %s", self._server.place, refusal.parameter)
-                posted = _encoded(_without(json.loads(posted), refusal.parameter))
+                posted = encoded(_without(json.loads(posted), refusal.parameter))
                 left_out |= {refusal.parameter}
             except (ProviderUnreachable, ProviderBusy) as error:
                 failures += 1
@@ -106,8 +106,3 @@ def _without(body: dict[str, Any], parameter: str) -> dict[str, Any]:
         return {("max_completion_tokens" if k == parameter else k): v for k, v in body.items()}
     also = {"stream": "stream_options"}.get(parameter)
     return {name: value for name, value in body.items() if name not in (parameter, also)}
-
-
-def _encoded(body: dict[str, Any]) -> str:
-    """Write JSON that is readable in every language; half a surrogate pair is no text."""
-    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 from agents.contracts import Usage
-from agents.errors import ProviderError, ProviderGarbled, ProviderSilent, ProviderTruncated
+from agents.errors import ProviderGarbled, ProviderSilent, ProviderTruncated
 from agents.providers.base import Finish, Token
+from agents.providers.faults import Faults
 from agents.providers.sse import MAX_EVENT, events
 
 MAX_REPLY = 1_000_000
@@ -19,18 +20,17 @@ BLANKS = b" \t\r\n\xef\xbb\xbf"
 """White space and the bytes of a byte order mark, which some servers begin with."""
 
 Kind = Literal["answer", "reasoning"]
-Fault = Callable[[Any], ProviderError]
 
 
 def read_reply(
-    pieces: Iterable[bytes], fault: Fault, ending: Callable[[], None] = lambda: None
+    pieces: Iterable[bytes], faults: Faults, ending: Callable[[], None] = lambda: None
 ) -> Iterator[Token | Finish]:
     """Yield the tokens of the reply in `pieces`, then its Finish.
 
-    A server that ignores `stream` and answers one JSON object is read too. `fault` makes the error
-    of an error object; `ending` is called when all the text has come. Raises ProviderGarbled for
-    what is no chat completion and ProviderTruncated for one without an end; what `pieces` raises
-    before the end is raised.
+    A server that ignores `stream` and answers one JSON object is read too. `ending` is called when
+    all the text has come. Raises what `faults` makes of an error object, ProviderGarbled for what
+    is no chat completion and ProviderTruncated for one without an end; what `pieces` raises before
+    the end is raised.
     """
     iterator = iter(pieces)
     start = b""
@@ -40,19 +40,16 @@ def read_reply(
             break
     whole = itertools.chain((start,), iterator)
     if start[:1] == b"{":
-        return _from_object(whole, fault)
+        return _from_object(whole, faults)
     if start[:1] == b"<":
-        raise ProviderGarbled(
-            "The address answers with an HTML page, so it is no model server. Check "
-            "OPENAI_BASE_URL (most end in /v1)."
-        )
-    return _from_stream(whole, fault, ending)
+        raise faults.of_nonsense("<")
+    return _from_stream(whole, faults, ending)
 
 
 def _from_stream(
-    pieces: Iterable[bytes], fault: Fault, ending: Callable[[], None]
+    pieces: Iterable[bytes], faults: Faults, ending: Callable[[], None]
 ) -> Iterator[Token | Finish]:
-    reply = _Reply(fault)
+    reply = _Reply(faults)
     try:
         for data in events(pieces):
             if data == "[DONE]":
@@ -68,13 +65,13 @@ def _from_stream(
     yield from reply.end()
 
 
-def _from_object(pieces: Iterable[bytes], fault: Fault) -> Iterator[Token | Finish]:
+def _from_object(pieces: Iterable[bytes], faults: Faults) -> Iterator[Token | Finish]:
     body = bytearray()
     for piece in pieces:
         body += piece
         if len(body) > MAX_EVENT:
             raise ProviderGarbled(f"The model server's answer is longer than {MAX_EVENT:,} bytes.")
-    reply = _Reply(fault)
+    reply = _Reply(faults)
     yield from reply.take(body.decode("utf-8", "replace"))
     yield from reply.end()
 
@@ -82,10 +79,10 @@ def _from_object(pieces: Iterable[bytes], fault: Fault) -> Iterator[Token | Fini
 class _Reply:
     """The state of one reply between its chunks."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, faults: Faults) -> None:
         self.stop_reason: str | None = None
         self.done = False
-        self._fault = fault
+        self._faults = faults
         self._usage = Usage()
         self._size = 0
         self._held: dict[Kind, str] = {}
@@ -94,22 +91,14 @@ class _Reply:
     def take(self, data: str) -> list[Token]:
         """Read one chunk; a whole completion is a chunk whose message is the delta."""
         try:
-            chunk = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            raise ProviderGarbled(
-                f"The model server sent what is no JSON: {data[:80]!r}"
-            ) from error
-        try:
-            return self._read(chunk)
-        except (AttributeError, KeyError, IndexError, TypeError) as error:
-            raise ProviderGarbled(
-                f"The model server sent what is no chat completion: {data[:80]!r}"
-            ) from error
+            return self._read(json.loads(data))
+        except (ValueError, RecursionError, AttributeError, LookupError, TypeError) as error:
+            raise self._faults.of_nonsense(data) from error
 
     def end(self) -> Iterator[Token | Finish]:
         """Close the reply: yield its Finish, or raise if the server did not say that it ended."""
         if not self._any:
-            raise ProviderGarbled("The model server's answer holds no chat completion.")
+            raise self._faults.of_nonsense("")
         if self.stop_reason is None and not (self.done and self._size):
             raise ProviderTruncated("The model server ended the reply before it was complete.")
         for kind in self._held:
@@ -118,9 +107,9 @@ class _Reply:
 
     def _read(self, chunk: dict[str, Any]) -> list[Token]:
         if chunk.get("error"):
-            raise self._fault(chunk["error"])
+            raise self._faults.of_error(chunk["error"])
         if chunk.get("object") == "error":
-            raise self._fault(chunk)
+            raise self._faults.of_error(chunk)
         if usage := chunk.get("usage"):
             self._usage = Usage(
                 input_tokens=_count(usage.get("prompt_tokens")),
@@ -134,7 +123,7 @@ class _Reply:
             return []
         choice = choices[0]
         if reason := choice.get("finish_reason"):
-            self.stop_reason = str(reason)[:40]
+            self.stop_reason = UNFIT.sub("\ufffd", str(reason))[:40]
         delta = choice.get("delta") or choice.get("message")
         return self._tokens(delta) if delta else []
 

@@ -1,7 +1,6 @@
 """A provider that says what it is told, call by call: for tests, benches and showing a failure."""
 
 import itertools
-import json
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +20,7 @@ from agents.errors import (
     ProviderTruncated,
     ProviderUnreachable,
 )
-from agents.providers.base import Finish, ModelRequest, Token
+from agents.providers.base import Finish, ModelRequest, Token, encoded
 
 FAILURES: dict[str, type[ProviderError]] = {
     "unreachable": ProviderUnreachable,
@@ -111,8 +110,7 @@ class ScriptedProvider:
     def body(self, request: ModelRequest) -> str:
         """Return the request as JSON, messages last."""
         messages = [{"role": m.role, "content": m.content} for m in request.messages]
-        body = {"model": self.model, "purpose": request.purpose, "messages": messages}
-        return json.dumps(body, ensure_ascii=False)
+        return encoded({"model": self.model, "purpose": request.purpose, "messages": messages})
 
     def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
         """Play the next entry; raise ConfigurationError when the script is at its end."""

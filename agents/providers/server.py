@@ -3,7 +3,6 @@
 import json
 import threading
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpcore2
@@ -20,8 +19,8 @@ from agents.errors import (
     ProviderTruncated,
     ProviderUnreachable,
 )
-from agents.providers import faults
 from agents.providers.base import Finish, Token
+from agents.providers.faults import Faults, ParameterRefused, refused_parameter
 from agents.providers.replies import read_reply
 from agents.providers.transport import Transport, watched
 
@@ -46,27 +45,31 @@ class Server:
 
     def __init__(self, base_url: str, api_key: SecretStr) -> None:
         self.unwanted: dict[str, frozenset[str]] = {}
-        self.place = place(base_url)
+        self.place = urlsplit(base_url).netloc
         self._key = api_key.get_secret_value()
         if not self._key.isascii() or not self._key.isprintable() or " " in self._key:
             raise ConfigurationError("The key of the model server holds a character no key has.")
-        # The SDK's own retries sleep where nothing can halt them.
-        self._client = openai.OpenAI(
-            base_url=base_url,
-            api_key=self._key,
-            # Named here, so that no variable of the SDK's own can put another in its place.
-            default_headers={"Authorization": f"Bearer {self._key}"},
-            max_retries=0,
-            timeout=None,
-            http_client=httpx2.Client(transport=Transport(base_url), follow_redirects=False),
-        )
+        self._faults = Faults(self.place, self._key)
+        try:
+            # The SDK's own retries sleep where nothing can halt them.
+            self._client = openai.OpenAI(
+                base_url=base_url,
+                api_key=self._key,
+                # Named here, so that no variable of the SDK's own can put another in its place.
+                default_headers={"Authorization": f"Bearer {self._key}"},
+                max_retries=0,
+                timeout=None,
+                http_client=httpx2.Client(transport=Transport(base_url), follow_redirects=False),
+            )
+        except httpx2.InvalidURL as error:
+            raise ConfigurationError(f"No model server can be at {self.place}: {error}") from error
 
     def reply(self, body: str, control: Control) -> Iterator[Token | Finish]:
         """Post `body` once and yield the tokens of the reply, then its Finish."""
         response = self._post(body, control)
         try:
             pieces = _Pieces(response, control, self.place)
-            yield from read_reply(pieces, self._fault, pieces.end_soon)
+            yield from read_reply(pieces, self._faults, pieces.end_soon)
             pieces.drain()
         finally:
             response.close()
@@ -97,12 +100,9 @@ class Server:
 
     def _refused(self, response: httpx2.Response, body: str) -> ProviderError:
         status, said = response.status_code, response.text
-        fault = faults.from_status(status, response.headers, said, place=self.place, key=self._key)
-        parameter = faults.refused_parameter(status, said, json.loads(body))
-        return fault if parameter is None else faults.ParameterRefused(str(fault), parameter)
-
-    def _fault(self, error: Any) -> ProviderError:
-        return faults.from_error(error, place=self.place, key=self._key)
+        fault = self._faults.of_status(status, response.headers, said)
+        parameter = refused_parameter(status, said, json.loads(body))
+        return fault if parameter is None else ParameterRefused(str(fault), parameter)
 
 
 class _Pieces:
@@ -167,12 +167,6 @@ def shared(base_url: str, api_key: SecretStr) -> Server:
         if which not in _servers:
             _servers[which] = Server(base_url, api_key)
         return _servers[which]
-
-
-def place(base_url: str) -> str:
-    """Return the part of an address that may be shown: no path, no query, nothing secret."""
-    parts = urlsplit(base_url)
-    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 
 
 def _silent(place: str, control: Control) -> ProviderSilent:

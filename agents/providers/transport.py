@@ -21,7 +21,7 @@ import httpcore2
 import httpx2
 
 from agents.control import Control
-from agents.errors import Halted
+from agents.errors import ConfigurationError, Halted
 
 SLICE = 0.2
 """Seconds between two looks at the run's control; a stop takes no longer than this."""
@@ -29,7 +29,7 @@ CONNECT_SECONDS = 10.0
 LARGE_WRITE = 64_000
 """Bytes; less than this fits the kernel's buffer of a connection that waits for a request."""
 ERROR_BYTES = 64_000
-ERROR_SECONDS = 5.0
+ERROR_SECONDS = 2.0
 SENT_HEADERS = {
     b"accept",
     b"accept-encoding",
@@ -154,6 +154,7 @@ class _Body(httpx2.SyncByteStream):
 def _beginning(body: _Body) -> bytes:
     """Read what an error says, as far as it is short, and let go of the connection."""
     deadline = time.monotonic() + ERROR_SECONDS
+    _watch.patience = min(_watch.patience, ERROR_SECONDS)
     read = b""
     try:
         for piece in body:
@@ -275,4 +276,8 @@ def _proxy(url: httpx2.URL) -> httpx2.Proxy | None:
     proxy = found.get(url.scheme) or found.get("all")
     if proxy is None or urllib.request.proxy_bypass(url.host):
         return None
-    return httpx2.Proxy(proxy if "://" in proxy else f"http://{proxy}")
+    if not proxy.startswith(("http://", "https://")):
+        if "://" in proxy:
+            raise ConfigurationError("The proxy to the model server must be an http:// address.")
+        proxy = f"http://{proxy}"
+    return httpx2.Proxy(proxy)

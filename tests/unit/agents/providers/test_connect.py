@@ -114,7 +114,7 @@ def test_a_server_that_only_looks_alike_is_another_server(base_url: str) -> None
         "TURNSTONE_MODEL": "big",
     }
 
-    with pytest.raises(ConfigurationError, match="No model is named"):
+    with pytest.raises(ConfigurationError, match="Which model to ask is not known: the policy"):
         connect(ModelChoice(provider="openai", base_url=base_url), environment)
 
 
@@ -125,3 +125,11 @@ def test_an_address_with_a_password_is_refused_without_showing_it() -> None:
         connect(choice, NOTHING)
 
     assert "secret" not in str(failure.value)
+
+
+@pytest.mark.parametrize("host", ["models example", "a\x01b", "☃-.example"])
+def test_an_address_that_is_none_is_refused(host: str) -> None:
+    choice = ModelChoice(provider="openai", base_url=f"http://{host}/v1", model="m")
+
+    with pytest.raises(ConfigurationError):
+        connect(choice, NOTHING)

@@ -1,13 +1,18 @@
 """A call is tried again where that is safe, and a server's gaps are learnt once."""
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
+from agents.contracts import Message, Role
+from agents.control import Control
 from agents.errors import ConfigurationError, ProviderBusy, ProviderRefused
+from agents.events import ModelCalled
 from agents.providers.openai import OpenAIProvider
+from agents.reasoning.model import Model
 
 if TYPE_CHECKING:
     from tests.unit.agents.providers.conftest import Ask, Wire
@@ -54,6 +59,20 @@ def test_a_parameter_that_the_server_does_not_know_is_left_out_from_then_on(
     assert f'"{parameter}"' not in first.finish.body
     assert '"messages"' in first.finish.body
     assert second.finish.body == ""
+
+
+def test_the_record_of_a_call_holds_what_was_posted_in_the_end(
+    provider_of: Callable[..., OpenAIProvider], wire: "Wire"
+) -> None:
+    wire.answers(wire.page("400 Bad Request", '{"error": "stream_options: not permitted"}'))
+    wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
+    model = Model(provider_of(wire.base_url), Control(30))
+
+    *_, called = model.stream([Message(role=Role.USER, content="hello")], purpose="think")
+
+    assert isinstance(called, ModelCalled)
+    assert json.loads(called.call.request) == wire.requests[-1][1]
+    assert called.call.reply == "fine"
 
 
 def test_two_gaps_of_one_server_are_learnt_one_after_the_other(ask: "Ask", wire: "Wire") -> None:
@@ -135,3 +154,36 @@ def test_a_provider_shows_no_key(provider_of: Callable[..., OpenAIProvider], key
 
     assert key not in repr(provider)
     assert key not in repr(vars(provider))
+
+
+def test_a_server_elsewhere_is_called_through_the_proxy_of_the_environment(
+    ask: "Ask", wire: "Wire", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", f"http://{wire.place}")
+    monkeypatch.setenv("no_proxy", "elsewhere.example")
+    wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
+
+    reply = ask("http://models.example/v1")
+
+    assert reply.answer == "fine"
+    assert wire.requests[0][0].startswith("POST http://models.example/v1/chat/completions ")
+
+
+def test_a_server_of_this_machine_is_called_past_the_proxy(
+    ask: "Ask", wire: "Wire", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.delenv("no_proxy", raising=False)
+    wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
+
+    assert ask(wire.base_url).answer == "fine"
+
+
+def test_a_proxy_of_another_kind_is_named(
+    provider_of: Callable[..., OpenAIProvider], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("https_proxy", "socks5://127.0.0.1:1")
+    monkeypatch.setenv("no_proxy", "elsewhere.example")
+
+    with pytest.raises(ConfigurationError, match="proxy"):
+        provider_of("https://other-models.example/v1")

@@ -183,6 +183,16 @@ def test_an_error_that_never_ends_is_not_read_to_its_end(ask: "Ask", wire: "Wire
     assert wire.gone.wait(10)
 
 
+def test_an_error_that_stays_silent_is_not_waited_for(ask: "Ask", wire: "Wire") -> None:
+    wire.answers(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 99\r\n\r\ntoo long", wire.HOLD)
+
+    failure = failure_of(ask, wire.base_url, Control(30, idle_seconds=30))
+
+    assert isinstance(failure, ProviderRefused)
+    assert "too long" in str(failure)
+    assert wire.gone.wait(10)
+
+
 @pytest.mark.parametrize("status", ["500 Oops", "503 Service Unavailable", "408 Request Timeout"])
 def test_a_failing_server_is_busy_after_three_tries(ask: "Ask", wire: "Wire", status: str) -> None:
     wire.answers(wire.page(status, "out of memory", "Retry-After: 0"))
