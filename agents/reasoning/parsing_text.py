@@ -96,7 +96,7 @@ class ReplyReader:
             case _Part.THOUGHT | _Part.AFTERTHOUGHT:
                 if self._aloud:
                     self._aloud = False
-                    yield from self._add_thought("\n\n")
+                    self._thought.separate("\n\n")
                 yield from self._add_thought(text)
             case _Part.ACTION:
                 self._tool.append(text)
@@ -109,14 +109,14 @@ class ReplyReader:
                 yield from self._release()
                 yield from self._add_answer(text)
 
-    def _turn_to(self, item: Labelled) -> Iterator[ThoughtDelta | AnswerDelta]:
+    def _turn_to(self, item: Labelled) -> Iterator[AnswerDelta]:
         """Let the label say which part begins, or that nothing more matters."""
         if item.label is Label.OBSERVATION:
             self.done = True
             return
         match self._part:
             case _Part.THOUGHT:
-                yield from self._after_thought(item)
+                self._after_thought(item)
             case _Part.ACTION:
                 self._after_action(item)
             case _Part.INPUT:
@@ -125,14 +125,14 @@ class ReplyReader:
                 yield from self._within_answer(item)
             case _Part.ANSWER:
                 self._part = _Part.THOUGHT
-                yield from self._after_thought(item)
+                self._after_thought(item)
             case _Part.AFTERTHOUGHT:
                 self.done = True
 
-    def _after_thought(self, item: Labelled) -> Iterator[ThoughtDelta]:
+    def _after_thought(self, item: Labelled) -> None:
         match item.label:
             case Label.THOUGHT:
-                yield from self._add_thought("\n")
+                self._thought.separate("\n")
             case Label.ACTION if self._action()[0]:
                 self.done = True
             case Label.ACTION:
@@ -157,11 +157,11 @@ class ReplyReader:
                 self._forget_action()
                 self._part = _Part.ANSWER
 
-    def _after_input(self, item: Labelled) -> Iterator[ThoughtDelta]:
+    def _after_input(self, item: Labelled) -> None:
         if not self._action()[0]:
             self._forget_action()
             self._part = _Part.THOUGHT
-            yield from self._after_thought(item)
+            self._after_thought(item)
         elif item.label is Label.THOUGHT and not self._thought:
             self._part = _Part.AFTERTHOUGHT
         else:

@@ -7,6 +7,7 @@ class Trimmed:
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._space: list[str] = []
+        self._begins = True
 
     def __bool__(self) -> bool:
         return bool(self._parts)
@@ -16,16 +17,21 @@ class Trimmed:
         """Return the text so far, without space around it."""
         return "".join(self._parts)
 
+    def separate(self, space: str) -> None:
+        """Let what follows stand apart from what there is by exactly this space."""
+        self._space = [space] if self._parts else []
+        self._begins = True
+
     def add(self, text: str) -> str:
         """Take more text; return what can be shown of it now."""
-        if not self._parts:
+        if self._begins:
             text = text.lstrip()
         body = text.rstrip()
         if not body:
-            if self._parts:
-                self._space.append(text)
+            self._space.append(text)
             return ""
         shown = "".join(self._space) + body
         self._space = [text[len(body) :]]
+        self._begins = False
         self._parts.append(shown)
         return shown

@@ -1,0 +1,239 @@
+"""The text format's reader: what it makes of good, broken and hostile replies, in any chunks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.events import AnswerDelta
+from agents.reasoning.parsing_text import Reply, ReplyReader
+
+ACTION = Reply(thought="t", tool="search", tool_input="q")
+FINAL = Reply(thought="t", answer="a")
+
+
+def read(reply: str, size: int | None = None) -> tuple[Reply, str, str]:
+    """Return the reply, and the thought and the answer as they were shown."""
+    reader = ReplyReader()
+    size = size or max(1, len(reply))
+    deltas = [
+        delta
+        for start in range(0, len(reply), size)
+        for delta in reader.feed(reply[start : start + size])
+    ]
+    deltas += reader.finish()
+    answer = "".join(delta.text for delta in deltas if isinstance(delta, AnswerDelta))
+    thought = "".join(delta.text for delta in deltas if not isinstance(delta, AnswerDelta))
+    return reader.reply, thought, answer
+
+
+REPLIES = {
+    "an action": ("Thought: t\nAction: search\nAction Input: q", ACTION),
+    "an answer": ("Thought: t\nFinal Answer: a", FINAL),
+    "no first label": ("t\nAction: search\nAction Input: q", ACTION),
+    "small letters": ("thought: t\naction: search\naction input: q", ACTION),
+    "capitals": ("THOUGHT: t\nACTION: search\nACTION INPUT: q", ACTION),
+    "space before colons": ("Thought : t\nAction  : search\nAction Input\t: q", ACTION),
+    "no space in labels": ("Thought:t\nAction:search\nActionInput:q", ACTION),
+    "underscores": ("Thought: t\nAction: search\naction_input: q", ACTION),
+    "bold labels": ("**Thought:** t\n**Action:** search\n**Action Input:** q", ACTION),
+    "bold words": ("**Thought**: t\n**Action**: search\n**Action Input**: q", ACTION),
+    "headings": ("## Thought: t\n### Action: search\n### Action Input: q", ACTION),
+    "numbered labels": ("Thought 1: t\nAction 1: search\nAction Input 1: q", ACTION),
+    "wide colons": ("Thought\uff1a t\nAction\uff1a search\nAction Input\uff1a q", ACTION),
+    "carriage returns": ("Thought: t\r\nAction: search\r\nAction Input: q\r\n", ACTION),
+    "indented labels": ("  Thought: t\n  Action: search\n  Action Input: q", ACTION),
+    "blank lines": ("\n\nThought: t\n\n\nAction: search\n\nAction Input: q\n\n", ACTION),
+    "values below labels": ("Thought:\nt\nAction:\nsearch\nAction Input:\nq", ACTION),
+    "action after thought": ("Thought: Action: search\nAction Input: q", Reply("", "search", "q")),
+    "a quoted name": ("Thought: t\nAction: `search`\nAction Input: q", ACTION),
+    "a bold name": ("Thought: t\nAction: **search**\nAction Input: q", ACTION),
+    "a call": ("Thought: t\nAction: search(q)", ACTION),
+    "a call in brackets": ("Thought: t\nAction: search[q]", ACTION),
+    "no input": ("Thought: t\nAction: search", Reply("t", "search", "")),
+    "a thought afterwards": ("Action: search\nAction Input: q\nThought: t", ACTION),
+    "invented observation": (
+        "Thought: t\nAction: search\nAction Input: q\nObservation: fake\nFinal Answer: no",
+        ACTION,
+    ),
+    "invented bold observation": (
+        "Thought: t\nAction: search\nAction Input: q\n**Observation:** fake",
+        ACTION,
+    ),
+    "an answer after the action": (
+        "Thought: t\nAction: search\nAction Input: q\nFinal Answer: no",
+        ACTION,
+    ),
+    "an action after the answer": (
+        "Thought: t\nFinal Answer: a\nAction: search\nAction Input: q",
+        FINAL,
+    ),
+    "a thought after the answer": ("Thought: t\nFinal Answer: a\nThought: more", FINAL),
+    "an observation after the answer": ("Thought: t\nFinal Answer: a\nObservation: x", FINAL),
+    "two actions": (
+        "Thought: t\nAction: search\nAction Input: q\nAction: other\nAction Input: r",
+        ACTION,
+    ),
+    "two answers": ("Thought: t\nFinal Answer: a\nFinal Answer: b", FINAL),
+    "action none": ("Thought: t\nAction: None\nFinal Answer: a", FINAL),
+    "action none with input": (
+        "Thought: t\nAction: N/A\nAction Input: none\nFinal Answer: a",
+        FINAL,
+    ),
+    "an action without input before the answer": (
+        "Thought: t\nAction: search\nFinal Answer: a",
+        FINAL,
+    ),
+    "an empty answer before an action": (
+        "Thought: t\nFinal Answer:\nAction: search\nAction Input: q",
+        ACTION,
+    ),
+    "two thoughts": ("Thought: t\nThought: u\nFinal Answer: a", Reply("t\nu", answer="a")),
+    "lines in a thought": ("Thought: t\nu\nFinal Answer: a", Reply("t\nu", answer="a")),
+    "lines in an input": (
+        "Thought: t\nAction: run\nAction Input: a = 1\nb = 2\n\nprint(a)",
+        Reply("t", "run", "a = 1\nb = 2\n\nprint(a)"),
+    ),
+    "lines in an answer": ("Final Answer: one\n\ntwo\nthree\n", Reply(answer="one\n\ntwo\nthree")),
+    "emphasis at the answer's begin": ("Final Answer: **a** b", Reply(answer="**a** b")),
+    "emphasis around label and answer": ("**Final Answer:** **a**", Reply(answer="**a**")),
+    "an action as a line of the answer": (
+        "Final Answer: Do this:\nAction: buy milk\nthen rest",
+        Reply(answer="Do this:\nAction: buy milk\nthen rest"),
+    ),
+    "an action as the answer's last line": (
+        "Final Answer: Do this:\nAction: buy milk",
+        Reply(answer="Do this:\nAction: buy milk"),
+    ),
+    "labels within lines": (
+        "Thought: the Action: is Final Answer: to come\nFinal Answer: see Observation: 3",
+        Reply("the Action: is Final Answer: to come", answer="see Observation: 3"),
+    ),
+    "a fenced label in a thought": (
+        "Thought: like\n```\nAction: x\nObservation: y\n```\nFinal Answer: a",
+        Reply("like\n```\nAction: x\nObservation: y\n```", answer="a"),
+    ),
+    "a fenced label in an answer": (
+        "Final Answer: write\n~~~~text\nObservation: y\n~~~\nThought: z\n~~~~\nso",
+        Reply(answer="write\n~~~~text\nObservation: y\n~~~\nThought: z\n~~~~\nso"),
+    ),
+    "a fence beside the label": (
+        "Thought: t\nAction: run\nAction Input: ```python\nThought: x\n```\nObservation: 3",
+        Reply("t", "run", "```python\nThought: x\n```"),
+    ),
+    "ticks that are no fence": ("Thought: ```x```\nFinal Answer: a", Reply("```x```", answer="a")),
+    "thinking": ("<think>t</think>\nFinal Answer: a", FINAL),
+    "labels while thinking": (
+        "<think>Action: x\nAction Input: y\nFinal Answer: z</think>Final Answer: a",
+        Reply("Action: x\nAction Input: y\nFinal Answer: z", answer="a"),
+    ),
+    "thinking without a begin": ("t</think>Final Answer: a", FINAL),
+    "a mark of thinking in an answer": (
+        "Final Answer: the tag <think> is",
+        Reply(answer="the tag <think> is"),
+    ),
+    "comparison in a thought": ("Thought: 1 < 2\nFinal Answer: a", Reply("1 < 2", answer="a")),
+    "nothing": ("", Reply()),
+    "spaces": (" \n\t\n ", Reply()),
+    "garbage": ("garbage", Reply("garbage")),
+    "only a thought": ("Thought: hmm let me think", Reply("hmm let me think")),
+    "an empty answer": ("Final Answer:", Reply()),
+    "an input without an action": ("Action Input: q", Reply()),
+    "an observation at once": ("Observation: 3\nFinal Answer: a", Reply()),
+    "unfinished thinking": ("<think>Final Answer: a", Reply("Final Answer: a")),
+    "a NUL": ("Final Answer: a\x00b", Reply(answer="a\ufffdb")),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), REPLIES.values(), ids=REPLIES)
+def test_a_reply_is_read_as_it_is_meant(text: str, expected: Reply) -> None:
+    reply, _, _ = read(text)
+
+    assert reply == expected
+
+
+@pytest.mark.parametrize("text", [text for text, _ in REPLIES.values()], ids=REPLIES)
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+def test_chunks_change_nothing(text: str, size: int) -> None:
+    assert read(text, size) == read(text)
+
+
+@pytest.mark.parametrize(("text", "expected"), REPLIES.values(), ids=REPLIES)
+def test_what_is_shown_is_what_is_kept(text: str, expected: Reply) -> None:
+    _, thought, answer = read(text, 1)
+
+    assert (thought, answer) == (expected.thought, expected.answer)
+
+
+PIECES = st.sampled_from(
+    [
+        *("Thought:", "Action:", "Action Input:", "Final Answer:", "Observation:", "**Action:**"),
+        *("\n", "\r\n", "\r", " ", "\t", "```", "~~~", "<think>", "</think>", "<", "**", "#", "`"),
+        *("a", "none", "search", "act", "fin", "\x00", "\ud800", "é", "\u2028", ":"),
+    ]
+)
+HOSTILE = st.lists(PIECES | st.text(max_size=5), max_size=40).map("".join)
+
+
+@given(text=HOSTILE, cuts=st.lists(st.integers(min_value=1, max_value=9), min_size=1))
+def test_no_text_and_no_chunks_confuse_the_reader(text: str, cuts: list[int]) -> None:
+    reader = ReplyReader()
+    shown: list[str] = []
+    at = 0
+    for number in range(len(text)):
+        size = cuts[number % len(cuts)]
+        shown += [d.text for d in reader.feed(text[at : at + size]) if isinstance(d, AnswerDelta)]
+        at += size
+    shown += [d.text for d in reader.finish() if isinstance(d, AnswerDelta)]
+
+    assert reader.reply == read(text)[0]
+    assert "".join(shown) == reader.reply.answer
+
+
+@given(thought=HOSTILE)
+def test_a_label_is_never_shown_as_thought(thought: str) -> None:
+    _, shown, _ = read(f"Thought: {thought}\nAction: secret_tool\nAction Input: secret", 1)
+
+    if "```" not in thought and "~~~" not in thought and "<think>" not in thought:
+        assert "secret" not in shown
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [" ", "*", "<", "<think>", "```\n", "**Thought:**", "\n", "Action: y\n", "[(", "`", "# "],
+)
+def test_a_hostile_megabyte_is_read_to_its_end(unit: str) -> None:
+    hostile = unit * (1_000_000 // len(unit))
+
+    reply, _, _ = read(f"{hostile}\n</think>\n```\nFinal Answer: a", 4096)
+
+    assert reply.answer in ("", "a")
+
+
+def test_the_reader_is_done_once_nothing_more_can_matter() -> None:
+    reader = ReplyReader()
+
+    list(reader.feed("Thought: t\nAction: search\nAction Input: q\nObservation:"))
+
+    assert reader.done
+
+
+def test_the_reader_is_not_done_while_an_answer_may_go_on() -> None:
+    reader = ReplyReader()
+
+    list(reader.feed("Thought: t\nFinal Answer: a\n\nand more"))
+
+    assert not reader.done
+
+
+def test_what_a_model_thinks_aloud_is_shown_as_thought_and_kept_apart() -> None:
+    reader = ReplyReader()
+    shown = [
+        delta.text
+        for deltas in (reader.think_aloud("Let me "), reader.think_aloud("see. "), reader.feed("t"))
+        for delta in deltas
+    ]
+    shown += [delta.text for delta in reader.feed("\nFinal Answer: a")]
+    list(reader.finish())
+
+    assert reader.reply.thought == "Let me see.\n\nt"
+    assert "".join(shown).startswith("Let me see.\n\nt")
