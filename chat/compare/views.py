@@ -61,10 +61,12 @@ def comparison(request: SignedInRequest, run_id: int, other_id: int) -> HttpResp
     )
     if request.GET.get("seen") == seen:
         return HttpResponse(status=204)
+    rows = align(list(left.run.turns.all()), list(right.run.turns.all()))
     context = {
         "left": left,
         "right": right,
-        "rows": align(list(left.run.turns.all()), list(right.run.turns.all())),
+        "rows": rows,
+        "same_count": sum(row.is_same for row in rows),
         "is_live": left.run.is_live or right.run.is_live,
         "seen": seen,
     }

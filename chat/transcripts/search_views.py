@@ -107,6 +107,7 @@ def _facets(query: Query, counted: Tally) -> list[Facet]:
             choices=[
                 Choice(_label(name, value), count, _address(query.narrowed(name, value)))
                 for value, count in values[:MOST_VALUES]
+                if '"' not in value
             ],
             cleared=_address(query.without(name)) if name in named else None,
         )

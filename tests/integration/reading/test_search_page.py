@@ -1,0 +1,195 @@
+import re
+from collections.abc import Callable
+from html import unescape
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from chat.models import Run, User
+
+TellRun = Callable[..., Run]
+Browse = Callable[[User], Client]
+
+
+def page_of(client: Client, query: str = "", **parameters: str) -> str:
+    """Return the page of results, as the browser gets it."""
+    answer = client.get("/search/", {"q": query, **parameters})
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def links(page: str) -> list[str]:
+    return [unescape(url) for url in re.findall(r'hit__link" href="([^"]*)"', page)]
+
+
+def test_a_stranger_is_asked_to_sign_in(client: Client) -> None:
+    answer = client.get("/search/?q=x")
+
+    assert answer.status_code == 302
+    assert answer["Location"].startswith("/accounts/login/")
+
+
+def test_a_member_sees_only_their_own_turns(
+    ada: User, bob: User, tell: TellRun, browse: Browse
+) -> None:
+    tell(ada, {"thought": "alpha mine"})
+    tell(bob, {"thought": "alpha theirs"})
+
+    page = page_of(browse(ada), "alpha")
+
+    assert "1 turn, newest first" in page
+    assert "theirs" not in page
+    assert "bob" not in page
+
+
+def test_a_reviewer_sees_everyones_turns_and_whose_they_are(
+    ada: User, rita: User, tell: TellRun, browse: Browse
+) -> None:
+    tell(ada, {"thought": "alpha"})
+
+    page = page_of(browse(rita), "alpha")
+
+    assert '<span class="hit__user">ada</span>' in page
+
+
+def test_the_tools_of_others_are_not_named(
+    ada: User, bob: User, tell: TellRun, browse: Browse
+) -> None:
+    tell(ada, {})
+    tell(bob, {"tool": "bobs_tool", "inputs": {}})
+
+    assert "bobs_tool" not in page_of(browse(ada))
+
+
+def test_each_result_opens_the_transcript_at_its_turn(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    run = tell(ada, {}, {"thought": "needle"})
+
+    (url,) = links(page_of(browse(ada), "needle"))
+
+    assert url == f"/runs/{run.pk}/?q=needle#run-{run.pk}-turn-2"
+    assert f'id="run-{run.pk}-turn-2"' in browse(ada).get(url).content.decode()
+
+
+def test_hostile_text_is_shown_as_text(ada: User, tell: TellRun, browse: Browse) -> None:
+    hostile = "<script>alert('needle')</script> <mark>needle</mark> &lt;b&gt;"
+    tell(ada, {"thought": hostile, "tool": "<img src=x>", "inputs": {}}, question=hostile)
+
+    page = page_of(browse(ada), 'needle <script> "onload=alert(1)" -\'>')
+
+    assert "<script>alert" not in page
+    assert "<img src=x>" not in page
+    page = page_of(browse(ada), "needle")
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(&#x27;<mark>needle</mark>&#x27;)" in page
+    assert "&lt;mark&gt;<mark>needle</mark>&lt;/mark&gt; &amp;lt;b" in page
+
+
+def test_a_bad_clause_is_named_and_what_was_typed_is_kept(ada: User, browse: Browse) -> None:
+    page = page_of(browse(ada), 'tool:"<b>')
+
+    assert "there is no tool &#x27;&lt;b&gt;&#x27;" in page
+    assert 'value="tool:&quot;&lt;b&gt;"' in page
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"before": "x"},
+        {"after": "-1"},
+        {"before": "9" * 40},
+        {"q": "\x00"},
+        {"q": "x" * 100_000},
+        {"q": "a & b | !c <-> d:*"},
+        {"q": "'; DROP TABLE chat_turn; --"},
+        {"q": '"""'},
+        {"q": "user:\x00 tool:\ud800".encode(errors="replace").decode()},
+    ],
+)
+def test_no_address_breaks_the_page(ada: User, browse: Browse, parameters: dict[str, str]) -> None:
+    assert browse(ada).get("/search/", parameters).status_code == 200
+
+
+def test_the_newest_turns_are_shown_first_and_the_pages_are_linked(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    run = tell(ada, *[{"thought": "common"}] * 30)
+    client = browse(ada)
+
+    first = page_of(client, "common")
+    (older,) = re.findall(r'rel="next" href="([^"]*)"', first)
+    second = client.get(unescape(older)).content.decode()
+
+    assert links(first)[0].endswith(f"#run-{run.pk}-turn-30")
+    assert len(links(first)) == 25
+    assert len(links(second)) == 5
+    assert 'rel="prev"' in second
+    assert "q=common" in older
+
+
+def test_the_results_alone_are_given_to_htmx(ada: User, tell: TellRun, browse: Browse) -> None:
+    tell(ada, {"thought": "needle"})
+
+    answer = browse(ada).get("/search/", {"q": "needle"}, headers={"HX-Request": "true"})
+
+    assert "<html" not in answer.content.decode()
+    assert "<mark>needle</mark>" in answer.content.decode()
+    assert "HX-Request" in answer["Vary"]
+
+
+def test_a_whole_page_is_given_to_a_browser_that_goes_back(ada: User, browse: Browse) -> None:
+    headers = {"HX-Request": "true", "HX-History-Restore-Request": "true"}
+
+    answer = browse(ada).get("/search/", {"q": "needle"}, headers=headers)
+
+    assert "<html" in answer.content.decode()
+
+
+def test_facets_narrow_the_query_and_can_be_taken_back(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    tell(ada, {"thought": "needle", "tool": "f", "inputs": {}}, status="failed")
+    client = browse(ada)
+
+    page = page_of(client, "needle")
+    narrowed = page_of(client, "needle status:failed")
+
+    assert "/search/?q=needle+tool%3Af" in page
+    assert "/search/?q=needle+status%3Afailed" in page
+    assert 'class="facet__value facet__value--chosen" href="/search/?q=needle"' in narrowed
+
+
+def test_a_turn_too_long_to_search_whole_says_so(ada: User, tell: TellRun, browse: Browse) -> None:
+    tell(ada, {"thought": "needle", "observation": "hay " * 100_000})
+
+    assert "The turn is longer than what search reads of it" in page_of(browse(ada), "needle")
+
+
+def test_nothing_yet_and_nothing_found_are_told_apart(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    empty = page_of(browse(ada))
+    tell(ada, {})
+
+    assert "No turns yet" in empty
+    assert "No turn fits" in page_of(browse(ada), "absent")
+
+
+def test_a_page_takes_as_many_queries_for_one_hit_as_for_many(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    client = browse(ada)
+    tell(ada, {"thought": "needle"})
+    page_of(client, "needle")
+    with CaptureQueriesContext(connection) as for_one:
+        page_of(client, "needle")
+    for _ in range(20):
+        tell(ada, {"thought": "needle"})
+
+    with CaptureQueriesContext(connection) as for_many:
+        page_of(client, "needle")
+
+    assert len(for_many) == len(for_one)
