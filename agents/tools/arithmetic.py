@@ -17,6 +17,7 @@ from agents.tools.functions import CONSTANTS, FUNCTIONS, MAX_BITS, TooLarge, pow
 
 _LENGTH = 10_000
 _SECONDS = 2.0
+_QUOTED = re.compile(r"\A([\"'`])([^\"'`]*)\1\Z")
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _AS_TYPED = str.maketrans(
     {
@@ -73,7 +74,7 @@ def evaluate(expression: str, variables: Mapping[str, Number]) -> Number | bool:
 
 
 def _parse(expression: str) -> ast.expr:
-    text = " ".join(expression.split()).strip("\"'` ").rstrip("=? ")
+    text = _QUOTED.sub(r"\2", " ".join(expression.split())).rstrip("=? ")
     if not text:
         raise CannotEvaluate("It is empty")
     if len(text) > _LENGTH:

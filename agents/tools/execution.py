@@ -68,7 +68,7 @@ class _Job:
         self._changed = threading.Condition()
         self._pieces: list[str] = []
         self._output = Output()
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._is_complete = False
 
     def run(self) -> None:
@@ -76,7 +76,7 @@ class _Job:
         try:
             self._run()
             self._is_complete = True
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._error = error
             if not isinstance(error, AgentError):
                 logger.exception("The tool %r broke", self.tool.name)
@@ -106,7 +106,7 @@ class _Job:
         if self._is_complete or isinstance(error, AgentError):
             return error if isinstance(error, AgentError) else None
         # The message of an unknown error may hold paths or secrets: the log has it, the model not.
-        kind = type(error).__name__ if error else "exit"
+        kind = type(error).__name__
         return ToolFailed(f"UnexpectedError: {name} broke ({kind}); the details are in the log.")
 
     def _run(self) -> None:

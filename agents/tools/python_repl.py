@@ -29,7 +29,7 @@ def python_repl_tool(sandbox: Sandbox) -> Tool:
         on the last line is printed too.
         """
         source = unfenced(code)
-        if not source:
+        if not source.strip():
             raise ToolFailed("There is no code to run: the input is empty.")
         if len(source) > _LENGTH:
             raise ToolFailed(f"The code is longer than {_LENGTH:,} characters.")

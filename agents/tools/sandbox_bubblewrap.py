@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +31,17 @@ _PROBE = Path(__file__).with_name("sandbox_probe.py").read_text(encoding="utf-8"
 
 
 class Bubblewrap:
-    """A sandbox of Linux namespaces around the Python interpreter at `python`."""
+    """A sandbox of Linux namespaces around the Python interpreter at `python`.
+
+    `cpu_seconds` is the processor time of each process in it.
+    """
 
     name = "bubblewrap"
     provides = "The standard library is there; network, files of the host and packages are not."
 
-    def __init__(self, python: Path) -> None:
-        self._python = python.resolve()
+    def __init__(self, python: Path, cpu_seconds: int = 10) -> None:
+        self.python = python.resolve()
+        self.cpu_seconds = cpu_seconds
 
     @classmethod
     def candidates(cls) -> Iterator["Bubblewrap"]:
@@ -82,7 +85,7 @@ class Bubblewrap:
             given.write(code.encode("utf-8", "replace"))
             given.seek(0)
             process = subprocess.Popen(  # noqa: S603 - fixed words; the code comes by standard input
-                self._command,
+                self.command(),
                 stdin=given,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -94,8 +97,8 @@ class Bubblewrap:
             )
         yield from outcome(process, control)
 
-    @cached_property
-    def _command(self) -> list[str]:
+    def command(self) -> list[str]:
+        """Return the whole command; the code is read from its standard input."""
         return [
             *("bwrap", "--unshare-all", "--unshare-user", "--disable-userns"),
             *("--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox"),
@@ -105,15 +108,15 @@ class Bubblewrap:
             *("--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"),
             *("--size", str(_WORK_BYTES), "--tmpfs", "/w", "--symlink", "w", "/tmp"),  # noqa: S108
             *("--remount-ro", "/", "--chdir", "/w"),
-            *(str(self._python), "-I", "-X", "utf8", "-c", _DRIVER),
+            *(str(self.python), "-I", "-X", "utf8", "-c", _DRIVER, str(self.cpu_seconds)),
         ]
 
     def _mounts(self) -> Iterator[str]:
         """Yield the read-only mounts: the interpreter and the libraries, nothing else of /usr."""
-        prefix = self._python.parents[1]
+        prefix = self.python.parents[1]
         libraries = [Path(top, lib) for top in ("/usr", prefix) for lib in ("lib", "lib64")]
         extra = [Path("/usr/share/zoneinfo"), Path("/etc/ld.so.cache")]
-        for path in dict.fromkeys([self._python, *libraries, *extra]):
+        for path in dict.fromkeys([self.python, *libraries, *extra]):
             yield from ("--ro-bind-try", str(path), str(path))
         for name in ("lib", "lib64"):
             if Path("/", name).is_symlink():

@@ -1,17 +1,18 @@
 """Run inside the sandbox: limit this process, then run the code that stands on standard input.
 
 The sandbox's interpreter gets this file's text by `-c`. What the code prints goes to standard
-output, its standard error too; the original standard error carries only what went wrong. It may
-run under an older Python than the rest, and imports nothing of ours.
+output, its standard error too; the original standard error carries only what went wrong. The one
+argument is the limit of processor time in seconds. It may run under an older Python than the rest,
+and imports nothing of ours.
 """
 
 import ast
 import os
+import resource
 import sys
 import traceback
 import types
 
-CPU_SECONDS = 10
 MEMORY_BYTES = 512 * 1024 * 1024
 FILE_BYTES = 16 * 1024 * 1024
 OPEN_FILES = 128
@@ -27,7 +28,7 @@ def main() -> None:
     with open(0, encoding="utf-8", errors="replace") as given:
         code = given.read()
     os.open(os.devnull, os.O_RDONLY)  # takes the place of standard input
-    _limit()
+    _limit(cpu_seconds=int(sys.argv[1]))
     sys.stdout.reconfigure(line_buffering=True, errors="replace")  # type: ignore[union-attr]
     try:
         _run(code)
@@ -39,11 +40,9 @@ def main() -> None:
         _fail(report, _told(error, code))
 
 
-def _limit() -> None:
-    import resource  # not on Windows, where the host still reads the numbers above
-
+def _limit(cpu_seconds: int) -> None:
     for what, limit in (
-        (resource.RLIMIT_CPU, CPU_SECONDS),
+        (resource.RLIMIT_CPU, cpu_seconds),
         (resource.RLIMIT_AS, MEMORY_BYTES),
         (resource.RLIMIT_FSIZE, FILE_BYTES),
         (resource.RLIMIT_NOFILE, OPEN_FILES),

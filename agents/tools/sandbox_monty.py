@@ -23,11 +23,11 @@ from agents.control import Control
 from agents.errors import AgentError, ConfigurationError, ToolFailed
 
 _SECONDS = 5.0
+"""The longest that any run may take."""
+
 _WORKERS = 4
 _OUTPUT_BYTES = 10_000_000
-_LIMITS = ResourceLimits(
-    max_feed_duration_secs=_SECONDS, max_memory=256 * 1024 * 1024, max_total_sleep_secs=_SECONDS
-)
+_MEMORY_BYTES = 256 * 1024 * 1024
 _MUST_FAIL = (
     "open('/etc/passwd').read()",
     "open('probe', 'w').write('x')",
@@ -43,7 +43,10 @@ _STARTING = threading.Lock()
 
 
 class MontySandbox:
-    """A sandbox by interpreter; a stop is heeded at once by its caller, by the code within 5 s."""
+    """A sandbox by interpreter, `seconds` for each run.
+
+    After a stop the caller is free at once, the code ends within its time.
+    """
 
     name = "monty"
     provides = (
@@ -51,13 +54,20 @@ class MontySandbox:
         "and collections; no network, no files, no packages."
     )
 
+    def __init__(self, seconds: float = _SECONDS) -> None:
+        self._limits = ResourceLimits(
+            max_feed_duration_secs=min(seconds, _SECONDS),
+            max_total_sleep_secs=min(seconds, _SECONDS),
+            max_memory=_MEMORY_BYTES,
+        )
+
     def run(self, code: str, control: Control) -> Iterator[str]:
         """Yield what the code printed, when it has ended; raises ToolFailed, and Halted."""
         control.check()
         printed = CollectString(max_bytes=_OUTPUT_BYTES)
         failure = ""
         try:
-            with _started_pool().checkout(limits=_LIMITS, script_name="<code>") as session:
+            with _started_pool().checkout(limits=self._limits, script_name="<code>") as session:
                 session.feed_run(_printing_last(code), print_callback=printed)
         except TimeoutError as error:
             raise ToolFailed("Too many snippets are running; try again later.") from error

@@ -10,7 +10,6 @@ from collections.abc import Generator, Iterator
 
 from agents.control import Control
 from agents.errors import ToolFailed
-from agents.tools.sandbox_driver import CPU_SECONDS
 
 _OUTPUT_BYTES = 10_000_000
 _REPORT_BYTES = 8_192
@@ -41,6 +40,7 @@ def outcome(process: subprocess.Popen[bytes], control: Control) -> Iterator[str]
 
 def _output(process: subprocess.Popen[bytes], control: Control) -> Generator[str, None, bytes]:
     flow, report = _Flow(), b""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
     with selectors.DefaultSelector() as selector:
         for stream in filter(None, (process.stdout, process.stderr)):
             selector.register(stream, selectors.EVENT_READ)
@@ -50,32 +50,30 @@ def _output(process: subprocess.Popen[bytes], control: Control) -> Generator[str
                 chunk = os.read(key.fd, _CHUNK)
                 if not chunk:
                     selector.unregister(key.fileobj)
-                elif key.fileobj is process.stderr:
+                    continue
+                flow.count(chunk)
+                if key.fileobj is process.stderr:
                     report = (report + chunk)[:_REPORT_BYTES]
-                elif text := flow.take(chunk):
+                elif text := decoder.decode(chunk):
                     yield text
     return report
 
 
 class _Flow:
-    """Decode what comes, and refuse a flood."""
+    """Measure what comes, slow down on crumbs, and refuse a flood."""
 
     def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.lull = 0.0
         self._bytes = 0
         self._chunks = 0
 
-    @property
-    def lull(self) -> float:
-        """Return the seconds to let the output gather before it is read again."""
-        return _LULL if self._chunks > _EAGER_CHUNKS else 0.0
-
-    def take(self, chunk: bytes) -> str:
+    def count(self, chunk: bytes) -> None:
+        """Take note of a chunk; `lull` is then the seconds to let more of them gather."""
         self._bytes += len(chunk)
         self._chunks += 1
         if self._bytes > _OUTPUT_BYTES:
             raise ToolFailed(f"Error executing code: it printed over {_OUTPUT_BYTES:,} bytes.")
-        return self._decoder.decode(chunk)
+        self.lull = _LULL if self._chunks > _EAGER_CHUNKS and len(chunk) < _CHUNK else 0.0
 
 
 def _status(process: subprocess.Popen[bytes], control: Control) -> int:
@@ -101,5 +99,5 @@ def _reason(status: int, report: bytes) -> str:
         return told
     number = status - 128 if status > 128 else -status
     if number in (signal.SIGXCPU, signal.SIGKILL):
-        return f"it was stopped; it may use {CPU_SECONDS} s of processor time."
+        return "it used up its processor time and was stopped."
     return f"the interpreter ended with status {status} and said nothing."

@@ -1,0 +1,89 @@
+"""A sandbox is used only after it proved itself; without one, code is not run."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agents.control import Control
+from agents.errors import ConfigurationError
+from agents.tools.sandbox import Sandbox, find_sandbox, first_proved
+from agents.tools.sandbox_bubblewrap import Bubblewrap
+
+
+class Leaky:
+    """A sandbox that fails its own proof."""
+
+    name = "leaky"
+    provides = "Everything is there."
+
+    def run(self, code: str, control: Control) -> Iterator[str]:
+        yield code
+
+    def prove(self) -> None:
+        raise ConfigurationError("leaky is not tight here")
+
+
+class Tight(Leaky):
+    """A sandbox that proves itself."""
+
+    name = "tight"
+
+    def prove(self) -> None:
+        return
+
+
+def test_the_first_that_proves_itself_is_used() -> None:
+    sandboxes: list[Sandbox] = [Leaky(), Tight()]
+
+    found = first_proved(sandboxes)
+
+    assert found.sandbox is sandboxes[1]
+    assert found.reason == "leaky is not tight here"
+
+
+@pytest.mark.parametrize(
+    ("sandboxes", "reason"),
+    [([Leaky()], "leaky is not tight here"), ([], "no sandbox is installed")],
+)
+def test_without_one_there_is_a_reason_instead(sandboxes: list[Sandbox], reason: str) -> None:
+    found = first_proved(sandboxes)
+
+    assert (found.sandbox, found.reason) == (None, reason)
+
+
+def test_the_machine_is_tried_once() -> None:
+    assert find_sandbox() is find_sandbox()
+
+
+class Loose(Bubblewrap):
+    """The real sandbox with its command loosened."""
+
+    swaps: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def command(self) -> list[str]:
+        changes = dict(self.swaps)
+        return [word for old in super().command() for word in changes.get(old, (old,))]
+
+
+SEPARATE = ("--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
+
+
+@pytest.mark.parametrize(
+    ("swaps", "reason"),
+    [
+        ((("--proc", ("--ro-bind", "/etc", "/etc", "--proc")),), "host files"),
+        ((("--unshare-all", SEPARATE),), "network"),
+        ((("--clearenv", ("--clearenv", "--setenv", "API_KEY", "x")),), "environment API_KEY"),
+        ((("--remount-ro", ("--dir",)),), "write /"),
+        ((("--dev", ("--tmpfs", "/etc", "--dev")),), "write /etc"),
+        ((("--unshare-all", ("--no-such-option",)),), "does not work here"),
+    ],
+)
+def test_a_loosened_sandbox_is_found_out(
+    bubblewrap: Bubblewrap, swaps: tuple[tuple[str, tuple[str, ...]], ...], reason: str
+) -> None:
+    loose = Loose(bubblewrap.python)
+    loose.swaps = swaps
+
+    with pytest.raises(ConfigurationError, match=reason):
+        loose.prove()

@@ -1,0 +1,339 @@
+"""A call becomes an observation whatever the tool does, and obeys its run."""
+
+import logging
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from agents.contracts import ToolCall
+from agents.control import Control
+from agents.errors import (
+    AgentError,
+    Halted,
+    Interrupted,
+    OutOfTime,
+    ProviderBusy,
+    Stopped,
+    ToolFailed,
+)
+from agents.tools.output import LIMIT
+from agents.tools.spec import tool
+from agents.tools.toolkit import Toolkit
+
+
+@pytest.fixture
+def never() -> Iterator[threading.Event]:
+    """Give an event that is not set until the test is over, for tools that hang."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def test_a_text_is_the_observation(observe: Callable[..., Any]) -> None:
+    @tool()
+    def echo(text: str) -> str:
+        """Say it again."""
+        return text
+
+    seen = observe(echo, {"text": "hello"})
+
+    assert (seen.observation.text, seen.observation.error) == ("hello", None)
+
+
+def test_an_iterator_streams_piece_by_piece(observe: Callable[..., Any]) -> None:
+    @tool()
+    def count() -> Iterator[str]:
+        """Count."""
+        yield from ("a", "", "b", "c")
+
+    seen = observe(count)
+
+    assert seen.deltas == ["a", "b", "c"]
+    assert seen.observation.text == "abc"
+
+
+def test_a_piece_is_shown_before_the_tool_has_ended() -> None:
+    may_go_on = threading.Event()
+
+    @tool()
+    def slow() -> Iterator[str]:
+        """Wait between two pieces."""
+        yield "first"
+        may_go_on.wait()
+        yield "second"
+
+    events = Toolkit([slow]).call(ToolCall(tool="slow", inputs={}), Control())
+    first = next(events).text
+    may_go_on.set()
+
+    assert (first, [event.text for event in events]) == ("first", ["second"])
+
+
+def test_an_unknown_tool_is_an_observation(observe: Callable[..., Any]) -> None:
+    events = Toolkit().call(ToolCall(tool="nope", inputs={}), Control())
+
+    with pytest.raises(StopIteration) as end:
+        next(events)
+
+    assert end.value.value.error == "ToolNotFound"
+    assert end.value.value.text == "Unknown tool: nope. Available tools: none."
+
+
+def test_wrong_inputs_are_an_observation_and_the_tool_does_not_run(
+    observe: Callable[..., Any],
+) -> None:
+    ran = []
+
+    @tool()
+    def square(number: int) -> str:
+        """Square a number."""
+        ran.append(number)
+        return str(number**2)
+
+    seen = observe(square, {"number": "many"})
+
+    assert seen.observation.error == "InvalidInputs"
+    assert ran == []
+
+
+def test_the_words_of_a_failed_tool_reach_the_model(observe: Callable[..., Any]) -> None:
+    @tool()
+    def fail() -> str:
+        """Fail."""
+        raise ToolFailed("The file is locked.")
+
+    seen = observe(fail)
+
+    assert (seen.observation.text, seen.observation.error) == ("The file is locked.", "ToolFailed")
+
+
+def test_any_error_of_the_engine_keeps_its_name(observe: Callable[..., Any]) -> None:
+    @tool()
+    def ask() -> str:
+        """Ask a server."""
+        raise ProviderBusy("Try later.")
+
+    assert observe(ask).observation.error == "ProviderBusy"
+
+
+def test_an_unknown_error_tells_the_model_its_kind_and_the_log_the_rest(
+    observe: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    @tool()
+    def leak() -> str:
+        """Break with a secret in the message."""
+        raise ValueError("/etc/keys: sk-123")
+
+    with caplog.at_level(logging.ERROR, logger="agents.tools"):
+        seen = observe(leak)
+
+    assert seen.observation.error == "ToolFailed"
+    assert seen.observation.text.startswith("UnexpectedError: leak broke (ValueError)")
+    assert "sk-123" not in seen.observation.text
+    assert "sk-123" in caplog.text
+
+
+def test_what_was_shown_before_an_error_is_kept(observe: Callable[..., Any]) -> None:
+    @tool()
+    def half() -> Iterator[str]:
+        """Break half-way."""
+        yield "half"
+        raise ToolFailed("the rest is lost")
+
+    seen = observe(half)
+
+    assert seen.deltas == ["half"]
+    assert seen.observation.text == "half\nthe rest is lost"
+
+
+@pytest.mark.parametrize("result", [None, 5, b"bytes", [1, 2]])
+def test_a_result_that_is_no_text_is_a_failure(observe: Callable[..., Any], result: object) -> None:
+    @tool()
+    def wrong() -> str:
+        """Return what is no text."""
+        return result  # type: ignore[return-value]
+
+    assert observe(wrong).observation.error == "ToolFailed"
+
+
+def test_a_tool_that_exits_ends_only_itself(observe: Callable[..., Any]) -> None:
+    @tool()
+    def leave() -> str:
+        """Try to end the process."""
+        sys.exit(1)
+
+    assert observe(leave).observation.error == "ToolFailed"
+
+
+def test_a_tool_past_its_time_is_left_behind(
+    observe: Callable[..., Any], never: threading.Event
+) -> None:
+    @tool(timeout=0.2)
+    def hang() -> Iterator[str]:
+        """Begin, then hang."""
+        yield "began"
+        never.wait()
+
+    seen = observe(hang)
+
+    assert seen.observation.error == "ToolTimeout"
+    assert seen.observation.text == "began\nhang ran longer than 0.2 s and was stopped."
+
+
+def test_an_endless_iterator_ends_with_its_time(observe: Callable[..., Any]) -> None:
+    @tool(timeout=0.3)
+    def endless() -> Iterator[str]:
+        """Say something for ever."""
+        while True:
+            yield "again and again "
+
+    seen = observe(endless)
+
+    assert seen.observation.error == "ToolTimeout"
+    assert len(seen.observation.text) < LIMIT + 200
+
+
+@pytest.mark.parametrize(
+    ("halt", "error"), [(Control.stop, Stopped), (Control.interrupt, Interrupted)]
+)
+def test_a_halt_is_obeyed_even_if_the_tool_does_not(
+    halt: Callable[[Control], None], error: type[Halted], never: threading.Event
+) -> None:
+    @tool(timeout=600)
+    def hang() -> Iterator[str]:
+        """Begin, then hang."""
+        yield "began"
+        never.wait()
+
+    control = Control()
+    events = Toolkit([hang]).call(ToolCall(tool="hang", inputs={}), control)
+    next(events)
+    halt(control)
+
+    with pytest.raises(error):
+        next(events)
+
+
+def test_the_runs_deadline_ends_the_call(
+    observe: Callable[..., Any], never: threading.Event
+) -> None:
+    @tool(timeout=600)
+    def hang() -> str:
+        """Hang."""
+        never.wait()
+        return ""
+
+    with pytest.raises(OutOfTime):
+        observe(hang, control=Control(seconds=0.2))
+
+
+def test_a_halted_run_calls_nothing(observe: Callable[..., Any]) -> None:
+    ran = []
+
+    @tool()
+    def note() -> str:
+        """Take note."""
+        ran.append(1)
+        return ""
+
+    control = Control()
+    control.stop()
+
+    with pytest.raises(Stopped):
+        observe(note, control=control)
+    assert ran == []
+
+
+def test_a_tool_that_asks_for_control_is_told_of_a_stop() -> None:
+    told = threading.Event()
+
+    @tool()
+    def patient(control: Control) -> Iterator[str]:
+        """Wait for a word from the run."""
+        yield "waiting"
+        try:
+            control.wait(600)
+        finally:
+            told.set()
+
+    control = Control()
+    events = Toolkit([patient]).call(ToolCall(tool="patient", inputs={}), control)
+    next(events)
+    control.stop()
+
+    with pytest.raises(Stopped):
+        next(events)
+    assert told.wait(20)
+
+
+def test_a_tool_is_told_when_nobody_reads_on() -> None:
+    told = threading.Event()
+
+    @tool()
+    def patient(control: Control) -> Iterator[str]:
+        """Wait for a word from the run."""
+        yield "waiting"
+        try:
+            control.wait(600)
+        except AgentError:
+            told.set()
+            raise
+
+    events = Toolkit([patient]).call(ToolCall(tool="patient", inputs={}), Control())
+    next(events)
+    events.close()
+
+    assert told.wait(20)
+
+
+def test_a_hostile_text_can_be_stored(observe: Callable[..., Any]) -> None:
+    @tool()
+    def hostile() -> Iterator[str]:
+        """Say what no database takes."""
+        yield "nul\x00 half\ud83d whole\ud83d\ude00"
+
+    seen = observe(hostile)
+
+    assert seen.observation.text == "nul\ufffd half\ufffd whole\U0001f600"
+    assert seen.observation.text.encode()
+
+
+def test_a_hostile_error_can_be_stored(observe: Callable[..., Any]) -> None:
+    @tool()
+    def hostile() -> str:
+        """Fail with what no database takes."""
+        raise ToolFailed("nul\x00 half\ud83d")
+
+    assert observe(hostile).observation.text == "nul\ufffd half\ufffd"
+
+
+def test_a_long_output_keeps_its_head_and_tail_and_says_what_is_gone(
+    observe: Callable[..., Any],
+) -> None:
+    @tool()
+    def long() -> str:
+        """Say 50 MB."""
+        return "<" + "x" * 50_000_000 + ">"
+
+    text = observe(long).observation.text
+
+    assert len(text) <= LIMIT
+    assert text.startswith("<xxx")
+    assert text.endswith("xxx>")
+    assert "of 50,000,002 characters are left out here]" in text
+
+
+def test_the_deltas_are_the_text(observe: Callable[..., Any]) -> None:
+    @tool()
+    def lines() -> Iterator[str]:
+        """Say many lines."""
+        for number in range(30_000):
+            yield f"line {number}\n"
+
+    seen = observe(lines)
+
+    assert "".join(seen.deltas) == seen.observation.text
+    assert seen.observation.text.endswith("line 29999\n")
