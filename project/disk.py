@@ -30,4 +30,4 @@ def _is_full(local: Path, needed: int) -> str:
 
 
 def _free(folder: Path) -> int:
-    return shutil.disk_usage(folder).free // 2**20
+    return shutil.disk_usage(folder if folder.exists() else folder.parent).free // 2**20

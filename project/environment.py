@@ -45,6 +45,8 @@ def main(arguments: "list[str]") -> int:
                 make(kind)
     except Refused as error:
         return refuse(str(error))
+    except PermissionError as error:
+        return refuse(f"{error.filename} is somebody else's: start as the user who owns {ROOT}.")
     except OSError as error:
         return refuse(explain(str(error), kind))
     except KeyboardInterrupt:

@@ -149,7 +149,7 @@ TIME_ZONE = env.str("TZ", default="UTC") or "UTC"
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = env.str("STATIC_ROOT", default="") or LOCAL_DIR / "static"
+STATIC_ROOT = env.str("STATIC_ROOT", default="") or None
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 

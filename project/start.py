@@ -31,8 +31,7 @@ from project.valkey import Valkey
 ROOT = programs.ROOT
 LOCAL = ROOT / ".local"
 LOGS = LOCAL / "log"
-STATIC = LOCAL / "static"
-"""Empty here, where the pages' files are served as they are."""
+OWN_IT = f"start as the user who owns {LOCAL}, or give that folder to yours."
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOK_SECONDS = 0.05
 IDLE_SECONDS = 0.5
@@ -53,8 +52,10 @@ def main() -> int:
             return Launcher().run()
     except CannotStart as error:
         print(f"turnstone: {disk.explain(str(error), LOCAL)}", file=sys.stderr)
+    except PermissionError as error:
+        print(f"turnstone: {error.filename} is somebody else's: {OWN_IT}", file=sys.stderr)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
             raise
         print(f"turnstone: {disk.explain(str(error), LOCAL)}", file=sys.stderr)
     return 1
@@ -88,7 +89,6 @@ class Launcher:
         address = ports.choose(os.environ.get("HOST", "127.0.0.1"), os.environ.get("PORT", "8000"))
         disk.require_room(LOCAL)
         LOGS.mkdir(mode=0o700, exist_ok=True)
-        STATIC.mkdir(mode=0o700, exist_ok=True)
         os.environ.update(HOST=address.host, PORT=str(address.port))
         os.environ.setdefault("ALLOWED_HOSTS", ",".join(address.names()))
         self._start_servers()
