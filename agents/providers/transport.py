@@ -129,10 +129,10 @@ class Transport(httpx2.BaseTransport):
         body = _Body(response)
         if response.status < 300:
             return httpx2.Response(response.status, headers=response.headers, stream=body)
+        # Plain text was asked for; what is compressed all the same need not be read to be refused.
+        plain = [(n, v) for n, v in response.headers if n.lower() != b"content-encoding"]
         return httpx2.Response(
-            response.status,
-            headers=response.headers,
-            stream=httpx2.ByteStream(_beginning(body)),
+            response.status, headers=plain, stream=httpx2.ByteStream(_beginning(body))
         )
 
     def close(self) -> None:

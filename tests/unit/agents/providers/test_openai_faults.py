@@ -183,6 +183,17 @@ def test_an_error_that_never_ends_is_not_read_to_its_end(ask: "Ask", wire: "Wire
     assert wire.gone.wait(10)
 
 
+@pytest.mark.parametrize(
+    ("status", "expected"), [("400 Bad Request", ProviderRefused), ("200 OK", ProviderGarbled)]
+)
+def test_what_cannot_be_decompressed_does_no_harm(
+    ask: "Ask", wire: "Wire", status: str, expected: type[AgentError]
+) -> None:
+    wire.answers(wire.page(status, "this is no gzip", "Content-Encoding: gzip"))
+
+    assert isinstance(failure_of(ask, wire.base_url), expected)
+
+
 def test_an_error_that_stays_silent_is_not_waited_for(ask: "Ask", wire: "Wire") -> None:
     wire.answers(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 99\r\n\r\ntoo long", wire.HOLD)
 
