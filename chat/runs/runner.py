@@ -6,7 +6,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Self
 
-from agents.tools.catalogue import toolkit
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.db.models import Q, QuerySet
@@ -25,6 +24,7 @@ from agents.providers.base import Provider
 from agents.providers.connect import connect
 from agents.reasoning.model import Model
 from agents.state import State
+from agents.tools.catalogue import toolkit
 from chat.live.publisher import publisher
 from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.runs.lease import LeaseLost, claim, fence, release
@@ -159,7 +159,7 @@ def _policy(run: Run, spec: PolicySpec | None, before: _Before, control: Control
     owner = run.conversation.owner
     parts = Parts(
         model=Model(provider, control, spec.model.temperature, spec.model.max_tokens),
-        toolkit=toolkit(spec.tools, find_turns=find_turns(owner)),
+        toolkit=toolkit(spec.tools, find_turns=find_turns(owner, excluding=run)),
         limits=spec.limits,
     )
     return build(spec, parts)
