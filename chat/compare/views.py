@@ -17,6 +17,8 @@ from chat.models import Conversation, PolicyVersion, Run
 from chat.policies import offered
 from chat.runs.ask import InvalidQuestion, ask
 
+MOST_ROWS = 200
+
 
 @dataclass(frozen=True)
 class Side:
@@ -65,13 +67,13 @@ def comparison(request: SignedInRequest, run_id: int, other_id: int) -> HttpResp
     context = {
         "left": left,
         "right": right,
-        "rows": rows,
+        "rows": rows[:MOST_ROWS],
+        "hidden_count": max(0, len(rows) - MOST_ROWS),
         "same_count": sum(row.is_same for row in rows),
         "is_live": left.run.is_live or right.run.is_live,
         "seen": seen,
     }
-    is_partial = "HX-Request" in request.headers
-    template = "chat/_comparison.html" if is_partial else "chat/compare.html"
+    template = "chat/_comparison.html" if request.htmx else "chat/compare.html"
     response = render(request, template, context)
     patch_vary_headers(response, ["HX-Request"])
     return response

@@ -34,10 +34,13 @@ class Hit:
 
     @property
     def url(self) -> str:
-        """Return the address of exactly this turn, with the query, so that matches can be shown."""
-        carried = f"?{urlencode({'q': self.query})}" if self.query else ""
+        """Return the address of exactly this turn, with the query, so that matches can be shown.
+
+        A long transcript opens at the page that holds the turn.
+        """
+        carried = {"turn": self.turn.number} | ({"q": self.query} if self.query else {})
         anchor = f"#run-{self.turn.run_id}-turn-{self.turn.number}"
-        return f"{self.turn.run.get_absolute_url()}{carried}{anchor}"
+        return f"{self.turn.run.get_absolute_url()}?{urlencode(carried)}{anchor}"
 
 
 def hits(turn_ids: Sequence[int], query: Query) -> list[Hit]:

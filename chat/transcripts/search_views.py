@@ -57,9 +57,7 @@ def search(request: SignedInRequest) -> HttpResponse:
     """Show the turns that fit the query, or the newest ones; only the results to htmx."""
     text = request.GET.get("q", "").strip()
     context = {"text": text, "results": _results(request, text)}
-    is_partial = "HX-Request" in request.headers and (
-        "HX-History-Restore-Request" not in request.headers
-    )
+    is_partial = request.htmx and not request.htmx.history_restore_request
     template = "chat/_search_results.html" if is_partial else "chat/search.html"
     response = render(request, template, context)
     patch_vary_headers(response, ["HX-Request"])

@@ -70,6 +70,17 @@ def test_different_questions_and_one_run_twice_are_said_to_be_so(
     assert "This is one run, beside itself." in itself
 
 
+def test_a_very_long_run_says_how_much_is_not_shown(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    long, short = tell(ada, *[SAME] * 203), tell(ada, SAME)
+
+    page = browse(ada).get(url_of(long, short)).content.decode()
+
+    assert page.count('class="compare__cell" data-side="A"') == 200
+    assert "3 more rows of turns" in page
+
+
 def test_a_live_comparison_asks_again_until_both_have_ended(
     ada: User, tell: TellRun, browse: Browse
 ) -> None:

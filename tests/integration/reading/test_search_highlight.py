@@ -69,7 +69,7 @@ def test_a_hit_opens_the_transcript_at_its_turn_with_the_query(ada: User, tell: 
 
     url = first_hit(ada, '"needle & pin"').url
 
-    assert url == f"/runs/{run.pk}/?q=%22needle+%26+pin%22#run-{run.pk}-turn-2"
+    assert url == f"/runs/{run.pk}/?turn=2&q=%22needle+%26+pin%22#run-{run.pk}-turn-2"
 
 
 def test_a_page_of_huge_turns_is_shown(ada: User, tell: TellRun) -> None:

@@ -70,8 +70,18 @@ def test_each_result_opens_the_transcript_at_its_turn(
 
     (url,) = links(page_of(browse(ada), "needle"))
 
-    assert url == f"/runs/{run.pk}/?q=needle#run-{run.pk}-turn-2"
+    assert url == f"/runs/{run.pk}/?turn=2&q=needle#run-{run.pk}-turn-2"
     assert f'id="run-{run.pk}-turn-2"' in browse(ada).get(url).content.decode()
+
+
+def test_a_result_deep_in_a_long_transcript_opens_there(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    run = tell(ada, *[{"thought": "hay"}] * 120, {"thought": "needle"}, {"thought": "hay"})
+
+    (url,) = links(page_of(browse(ada), "needle"))
+
+    assert f'id="run-{run.pk}-turn-121"' in browse(ada).get(url).content.decode()
 
 
 def test_hostile_text_is_shown_as_text(ada: User, tell: TellRun, browse: Browse) -> None:
