@@ -79,14 +79,14 @@ def _parse(expression: str) -> ast.expr:
         raise CannotEvaluate("It is empty")
     if len(text) > _LENGTH:
         raise CannotEvaluate(f"It is longer than {_LENGTH:,} characters")
+    if not text.isprintable():
+        raise CannotEvaluate("It holds characters that cannot be read")
     try:
         return ast.parse(text.translate(_AS_TYPED).strip(), mode="eval").body
     except SyntaxError as error:
         raise CannotEvaluate(_misread(text, error)) from None
-    except (RecursionError, MemoryError):
+    except (ValueError, RecursionError, MemoryError):
         raise CannotEvaluate("It is too long or nested too deeply; try sum(...)") from None
-    except ValueError:
-        raise CannotEvaluate("It holds characters that cannot be read") from None
 
 
 def _misread(text: str, error: SyntaxError) -> str:
