@@ -70,7 +70,7 @@ def _closing(error: Exception, state: State) -> Iterator[Event]:
             yield Reasoned(node=ReasonNode(kind=ReasonKind.THOUGHT, text=said))
         if state.turns[-1].action is not None and state.turns[-1].observation is None:
             shown = "".join(state.draft.observation)
-            yield Observed(observation=Observation(text=shown, error=type(error).__name__))
+            yield Observed(observation=Observation(text=shown, error=Interrupted.__name__))
     yield RunEnded(outcome=_outcome(error, state))
 
 

@@ -1,0 +1,129 @@
+"""What the tests of policies share: scripted runs with small, real tools."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from agents.contracts import Exchange, ModelCall, Outcome
+from agents.control import Control
+from agents.errors import ToolFailed
+from agents.events import Event, ModelCalled
+from agents.loop import run
+from agents.policies import build
+from agents.policies.parts import Parts
+from agents.policies.spec import Limits, PolicySpec
+from agents.providers.base import Provider
+from agents.providers.scripted import ScriptedProvider
+from agents.reasoning.model import Model
+from agents.state import State
+from agents.tools.spec import Tool, tool
+from agents.tools.toolkit import Toolkit
+
+Script = Sequence[str | dict[str, Any]]
+
+
+@tool()
+def search(query: str) -> str:
+    """Search the web for a text."""
+    return f"ran {query}"
+
+
+@tool()
+def add(left: int, right: int = 1) -> str:
+    """Add two whole numbers."""
+    return str(left + right)
+
+
+@tool()
+def broken(text: str) -> str:
+    """Fail at whatever is asked."""
+    raise ToolFailed(f"cannot {text}")
+
+
+@tool()
+def crashing(text: str) -> Iterator[str]:
+    """Print a little and then crash."""
+    yield "half "
+    raise RuntimeError("boom")
+
+
+@tool(idempotent=False)
+def send(text: str) -> str:
+    """Send a message once."""
+    return f"sent {text}"
+
+
+TOOLS = (search, add, broken, crashing, send)
+
+
+@dataclass
+class Played:
+    """A run that was played to its end: its state and all its events."""
+
+    state: State
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> Outcome:
+        assert self.state.outcome is not None
+        return self.state.outcome
+
+    @property
+    def calls(self) -> list[ModelCall]:
+        return [event.call for event in self.events if isinstance(event, ModelCalled)]
+
+
+class Stage:
+    """Play scripted runs of one policy."""
+
+    def __init__(self, policy: str) -> None:
+        self.policy = policy
+
+    def play(
+        self,
+        script: Script = (),
+        *,
+        goal: str = "Q?",
+        history: Sequence[Exchange] = (),
+        tools: Sequence[Tool] = TOOLS,
+        max_turns: int = 5,
+        provider: Provider | None = None,
+        state: State | None = None,
+        control: Control | None = None,
+    ) -> Played:
+        played = Played(state or State(goal, history))
+        for event in self.events(
+            script,
+            played.state,
+            tools=tools,
+            max_turns=max_turns,
+            provider=provider,
+            control=control,
+        ):
+            played.events.append(event)
+        return played
+
+    def events(
+        self,
+        script: Script,
+        state: State,
+        *,
+        tools: Sequence[Tool] = TOOLS,
+        max_turns: int = 5,
+        provider: Provider | None = None,
+        control: Control | None = None,
+        position: int = 0,
+    ) -> Iterator[Event]:
+        control = control or Control()
+        said = [{"say": entry} if isinstance(entry, str) else entry for entry in script]
+        model = Model(provider or ScriptedProvider(said, position), control)
+        parts = Parts(model, Toolkit(tools), Limits(max_turns=max_turns))
+        return run(build(PolicySpec(policy=self.policy), parts), state, control)
+
+
+@pytest.fixture
+def stage() -> Callable[[str], Stage]:
+    """Give the stage of a policy by its name."""
+    return Stage

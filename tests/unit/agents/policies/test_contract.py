@@ -1,0 +1,257 @@
+"""What every policy promises: order, one end, and the same result after a crash at any moment."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from agents.contracts import ReasonKind, Status, Turn
+from agents.control import Control
+from agents.errors import ConfigurationError, Interrupted
+from agents.events import (
+    ActionProposed,
+    ActionStarted,
+    AnswerDelta,
+    Event,
+    ModelCalled,
+    ObservationDelta,
+    Observed,
+    Reasoned,
+    RunEnded,
+    ThoughtDelta,
+    TurnCompleted,
+    TurnStarted,
+)
+from agents.policies import POLICIES, build
+from agents.policies.parts import Parts
+from agents.policies.spec import Limits, PolicySpec
+from agents.providers.scripted import ScriptedProvider
+from agents.reasoning.model import Model
+from agents.state import State
+from agents.tools.toolkit import Toolkit
+
+
+def node(kind: str, text: str) -> str:
+    return json.dumps({"kind": kind, "text": text})
+
+
+SCRIPTS: dict[str, tuple[str, ...]] = {
+    "explicit": (
+        "first\nAction: search\nAction Input: q",
+        "no format at all",
+        "then\nAction: broken\nAction Input: x",
+        "then\nAction: ghost\nAction Input: x",
+        'then\nAction: add\nAction Input: {"left": 2, "right": 3}',
+        "enough\nFinal Answer: two\n\nlines",
+    ),
+    "implicit": (
+        node("THOUGHT", "first"),
+        node("ACTION", "look it up"),
+        "search",
+        '{"query": "q"}',
+        "no node at all",
+        node("ACTION", "break it"),
+        "broken",
+        "no inputs",
+        '{"text": "x"}',
+        node("ACTION", "do the impossible"),
+        "none",
+        node("FINAL", "two\n\nlines"),
+    ),
+}
+LIMITS = {"answered": 9, "out of turns": 2}
+CASES = [(policy, limit) for policy in SCRIPTS for limit in LIMITS]
+
+ORDER: dict[type, tuple[type, ...]] = {
+    TurnStarted: (ThoughtDelta, AnswerDelta, ModelCalled),
+    ThoughtDelta: (ThoughtDelta, AnswerDelta, ModelCalled),
+    AnswerDelta: (AnswerDelta, ModelCalled, Reasoned, RunEnded),
+    ModelCalled: (ModelCalled, AnswerDelta, Reasoned, ActionProposed, Observed, RunEnded),
+    Reasoned: (ActionProposed, Observed, ModelCalled, TurnCompleted),
+    ActionProposed: (ActionStarted,),
+    ActionStarted: (ObservationDelta, Observed),
+    ObservationDelta: (ObservationDelta, Observed),
+    Observed: (TurnCompleted,),
+    TurnCompleted: (TurnStarted, AnswerDelta, ModelCalled, RunEnded),
+    RunEnded: (),
+}
+
+
+def script(policy: str, limit: str) -> list[str]:
+    """Return the policy's script; what comes after its last turn is the summary."""
+    if limit == "answered":
+        return list(SCRIPTS[policy])
+    calls = {"explicit": 2, "implicit": 4}[policy]
+    return [*SCRIPTS[policy][:calls], "the best I have"]
+
+
+@pytest.fixture(params=CASES, ids=[" ".join(case) for case in CASES])
+def case(request: pytest.FixtureRequest, stage: Callable[[str], Any]) -> tuple[Any, list[str], int]:
+    policy, limit = request.param
+    return stage(policy), script(policy, limit), LIMITS[limit]
+
+
+def test_every_policy_is_tried_here() -> None:
+    assert SCRIPTS.keys() == POLICIES.keys()
+
+
+def test_events_come_in_order(case: tuple[Any, list[str], int]) -> None:
+    stage, said, turns = case
+
+    events = stage.play(said, max_turns=turns).events
+
+    assert isinstance(events[0], TurnStarted)
+    assert all(isinstance(later, ORDER[type(event)]) for event, later in pairwise(events))
+
+
+def test_each_turn_is_completed_once_and_the_run_ended_once_and_last(
+    case: tuple[Any, list[str], int],
+) -> None:
+    stage, said, turns = case
+
+    played = stage.play(said, max_turns=turns)
+
+    completed = [event.turn for event in played.events if isinstance(event, TurnCompleted)]
+    assert completed == played.state.turns
+    assert [event for event in played.events if isinstance(event, RunEnded)] == played.events[-1:]
+
+
+def test_the_answer_on_the_page_is_the_answer_of_the_run(case: tuple[Any, list[str], int]) -> None:
+    stage, said, turns = case
+
+    played = stage.play(said, max_turns=turns)
+
+    shown = "".join(event.text for event in played.events if isinstance(event, AnswerDelta))
+    assert shown == played.outcome.answer
+
+
+def test_the_whole_script_is_needed(case: tuple[Any, list[str], int]) -> None:
+    stage, said, turns = case
+
+    played = stage.play(said, max_turns=turns)
+
+    assert [call.reply for call in played.calls] == said
+
+
+def test_a_stop_at_any_event_leaves_a_whole_state(case: tuple[Any, list[str], int]) -> None:
+    stage, said, turns = case
+    whole = stage.play(said, max_turns=turns)
+
+    for moment in range(len(whole.events) - 1):
+        control, state, events = Control(), State("Q?"), list[Event]()
+        for event in stage.events(said, state, max_turns=turns, control=control):
+            events.append(event)
+            if len(events) == moment + 1:
+                control.stop()
+        assert isinstance(events[-1], RunEnded)
+        assert state.outcome is not None
+        assert state.outcome.status is Status.STOPPED or state.outcome == whole.outcome
+        assert all(turn.thought is not None for turn in state.turns)
+        assert all(turn.observation is not None for turn in state.turns if turn.action)
+
+
+def test_an_interruption_at_any_event_raises_and_tells_no_end(
+    case: tuple[Any, list[str], int],
+) -> None:
+    stage, said, turns = case
+    control, events = Control(), list[Event]()
+
+    def play() -> None:
+        for event in stage.events(said, State("Q?"), max_turns=turns, control=control):
+            events.append(event)
+            control.interrupt()
+
+    with pytest.raises(Interrupted):
+        play()
+    assert not any(isinstance(event, RunEnded) for event in events)
+
+
+@dataclass
+class Stored:
+    """What is left of a run after a crash, and how many calls need not be made again."""
+
+    turns: list[Turn]
+    is_open: bool
+    calls: int
+    completed: int
+
+
+def all_of_it(events: Sequence[Event]) -> Stored:
+    """Keep every event that was seen."""
+    state, calls, made = State("Q?"), 0, 0
+    for event in events:
+        state.apply(event)
+        made += isinstance(event, ModelCalled)
+        if isinstance(event, Reasoned | ActionProposed | Observed | TurnCompleted):
+            calls = made
+    completed = sum(isinstance(event, TurnCompleted) for event in events)
+    return Stored(state.turns, state.is_open, calls, completed)
+
+
+def turns_and_proposals(events: Sequence[Event]) -> Stored:
+    """Keep complete turns, and the open one once its action is stored, as the recorder does."""
+    kept, state = 0, State("Q?")
+    for number, event in enumerate(events, start=1):
+        state.apply(event)
+        wants_a_tool = isinstance(event, Reasoned) and (
+            event.node.kind is ReasonKind.ACTION and event.node.call is None
+        )
+        if isinstance(event, TurnCompleted | ActionProposed) or wants_a_tool:
+            kept = number
+    return all_of_it(events[:kept])
+
+
+@pytest.mark.parametrize("store", [all_of_it, turns_and_proposals])
+def test_a_crash_at_any_event_changes_nothing_in_the_end(
+    case: tuple[Any, list[str], int], store: Callable[[Sequence[Event]], Stored]
+) -> None:
+    stage, said, turns = case
+    whole = stage.play(said, max_turns=turns)
+
+    for moment in range(len(whole.events)):
+        stored = store(whole.events[:moment])
+        state = State("Q?", turns=stored.turns, is_open=stored.is_open)
+        events = list(stage.events(said, state, max_turns=turns, position=stored.calls))
+        assert (state.turns, state.outcome) == (whole.state.turns, whole.state.outcome)
+        completed = sum(isinstance(event, TurnCompleted) for event in events)
+        assert stored.completed + completed == len(whole.state.turns)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_an_answered_run_is_only_closed(policy: str, stage: Callable[[str], Any]) -> None:
+    whole = stage(policy).play(script(policy, "answered"), max_turns=9)
+
+    again = stage(policy).play(state=State("Q?", turns=whole.state.turns))
+
+    assert again.events == [RunEnded(outcome=whole.outcome)]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_call_that_may_not_be_made_twice_is_not(policy: str, stage: Callable[[str], Any]) -> None:
+    said = {
+        "explicit": ["s\nAction: send\nAction Input: x", "t\nFinal Answer: a"],
+        "implicit": [node("ACTION", "tell"), "send", '{"text": "x"}', node("FINAL", "a")],
+    }[policy]
+    events = stage(policy).play(said).events
+    proposed = next(n for n, event in enumerate(events) if isinstance(event, ActionProposed))
+    stored = all_of_it(events[: proposed + 1])
+
+    state = State("Q?", turns=stored.turns, is_open=stored.is_open)
+    again = list(stage(policy).events(said, state, position=stored.calls))
+
+    assert not any(isinstance(event, ActionStarted) for event in again)
+    observation = state.turns[0].observation
+    assert observation is not None
+    assert observation.error == "Interrupted"
+    assert state.outcome is not None
+    assert state.outcome.answer == "a"
+
+
+def test_an_unknown_policy_is_refused_with_what_there_is() -> None:
+    parts = Parts(Model(ScriptedProvider([]), Control()), Toolkit(), Limits())
+
+    with pytest.raises(ConfigurationError, match=r"no policy 'dance'.*explicit, implicit"):
+        build(PolicySpec(policy="dance"), parts)

@@ -1,0 +1,120 @@
+"""The rules of what comes next, and the limits around them."""
+
+import pytest
+
+from agents.contracts import (
+    Decision,
+    Observation,
+    Reason,
+    ReasonKind,
+    ReasonNode,
+    Step,
+    ToolCall,
+    Turn,
+)
+from agents.decide import RepeatLimit, TurnLimit, react, react_in_text
+from agents.state import State
+
+REASON = Decision(step=Step.REASON)
+TOOL = Decision(step=Step.TOOL)
+ANSWERED = Decision(step=Step.HALT, reason=Reason.ANSWERED)
+SEEN = Observation(text="seen")
+
+
+def state(*turns: tuple[ReasonKind | None, Observation | None]) -> State:
+    return State(
+        "Q?",
+        turns=[
+            Turn(
+                index=index,
+                thought=None if kind is None else ReasonNode(kind=kind, text="t"),
+                observation=observation,
+            )
+            for index, (kind, observation) in enumerate(turns)
+        ],
+    )
+
+
+def acted(*calls: ToolCall | None) -> State:
+    return State(
+        "Q?",
+        turns=[
+            Turn(
+                index=index,
+                thought=ReasonNode(kind=ReasonKind.ACTION, text="t"),
+                action=call,
+                observation=SEEN,
+            )
+            for index, call in enumerate(calls)
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "decision"),
+    [
+        (state(), REASON),
+        (state((None, None)), REASON),
+        (state((ReasonKind.THOUGHT, None)), REASON),
+        (state((ReasonKind.ACTION, None)), TOOL),
+        (state((ReasonKind.ACTION, SEEN)), REASON),
+        (state((ReasonKind.FINAL, None)), ANSWERED),
+    ],
+)
+def test_react_reasons_acts_and_halts(before: State, decision: Decision) -> None:
+    assert react(before) == decision
+
+
+def test_in_text_a_bare_thought_is_acted_on_with_a_reminder() -> None:
+    assert react_in_text(state((ReasonKind.THOUGHT, None))) == TOOL
+
+
+@pytest.mark.parametrize(
+    ("before", "decision"),
+    [
+        (state(), REASON),
+        (state((ReasonKind.THOUGHT, SEEN)), REASON),
+        (state((ReasonKind.ACTION, None)), TOOL),
+        (state((ReasonKind.FINAL, None)), ANSWERED),
+    ],
+)
+def test_in_text_all_else_is_as_in_react(before: State, decision: Decision) -> None:
+    assert react_in_text(before) == decision
+
+
+def test_the_turn_limit_halts_where_one_more_would_be_too_many() -> None:
+    before = state((ReasonKind.THOUGHT, None), (ReasonKind.THOUGHT, None))
+
+    assert TurnLimit(react, 2)(before) == Decision(step=Step.HALT, reason=Reason.TURNS)
+
+
+def test_the_turn_limit_lets_a_begun_turn_finish() -> None:
+    assert TurnLimit(react, 1)(state((ReasonKind.ACTION, None))) == TOOL
+
+
+def test_the_turn_limit_leaves_an_answer_alone() -> None:
+    assert TurnLimit(react, 1)(state((ReasonKind.FINAL, None))) == ANSWERED
+
+
+ADD = ToolCall(tool="add", inputs={"left": 1})
+OTHER = ToolCall(tool="add", inputs={"left": 2})
+
+
+def test_the_same_action_three_times_in_a_row_halts() -> None:
+    halt = Decision(step=Step.HALT, reason=Reason.REPEATS)
+
+    assert RepeatLimit(react)(acted(OTHER, ADD, ADD, ADD)) == halt
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        acted(),
+        acted(ADD, ADD),
+        acted(ADD, OTHER, ADD),
+        acted(ADD, ADD, None, ADD),
+        acted(None, None, None),
+    ],
+)
+def test_anything_else_is_no_circle(before: State) -> None:
+    assert RepeatLimit(react)(before) == REASON

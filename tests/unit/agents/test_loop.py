@@ -1,0 +1,145 @@
+"""The loop: what it makes of components that fail, and of time that runs out."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agents.contracts import Decision, Reason, ReasonKind, ReasonNode, Status, Step, ToolCall
+from agents.control import Control
+from agents.decide import react
+from agents.errors import ConfigurationError, OutOfTime, ProviderBusy, Stopped
+from agents.events import (
+    ActionProposed,
+    AnswerDelta,
+    Event,
+    ObservationDelta,
+    Reasoned,
+    RunEnded,
+    ThoughtDelta,
+    TurnStarted,
+)
+from agents.loop import run
+from agents.policy import Policy
+from agents.state import State
+
+
+def never(_: State) -> Iterator[Event]:
+    raise AssertionError("This is not called.")
+
+
+def policy_that_thinks(*steps: Event | Exception) -> Policy:
+    def think(_: State) -> Iterator[Event]:
+        for step in steps:
+            if isinstance(step, Exception):
+                raise step
+            yield step
+
+    return Policy(name="test", think=think, act=never, decide=react, summarize=never)
+
+
+def end_of(policy: Policy, state: State, control: Control | None = None) -> RunEnded:
+    *_, last = run(policy, state, control or Control())
+    assert isinstance(last, RunEnded)
+    return last
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "reason", "message"),
+    [
+        (Stopped(), Status.STOPPED, Reason.STOPPED, "Stopped by you."),
+        (OutOfTime(), Status.EXHAUSTED, Reason.TIME, "The run's time is used up."),
+        (ProviderBusy("Too busy."), Status.FAILED, Reason.PROVIDER, "Too busy."),
+        (ConfigurationError("No key."), Status.FAILED, Reason.CONFIGURATION, "No key."),
+    ],
+)
+def test_every_error_ends_the_run_with_its_reason(
+    error: Exception, status: Status, reason: Reason, message: str
+) -> None:
+    ended = end_of(policy_that_thinks(error), State("Q?"))
+
+    assert (ended.outcome.status, ended.outcome.reason) == (status, reason)
+    assert ended.outcome.message == message
+
+
+def test_a_broken_component_tells_the_user_nothing_of_its_inside() -> None:
+    ended = end_of(policy_that_thinks(RuntimeError("secret path")), State("Q?"))
+
+    assert ended.outcome.reason is Reason.INTERNAL
+    assert "secret" not in ended.outcome.message
+
+
+def test_a_thought_that_is_cut_off_is_kept() -> None:
+    state = State("Q?")
+
+    end_of(policy_that_thinks(ThoughtDelta(text="half "), ThoughtDelta(text="a"), Stopped()), state)
+
+    assert state.turns[0].thought == ReasonNode(kind=ReasonKind.THOUGHT, text="half a")
+
+
+def test_an_answer_that_is_cut_off_is_kept_as_partial() -> None:
+    ended = end_of(policy_that_thinks(AnswerDelta(text="half"), Stopped()), State("Q?"))
+
+    assert (ended.outcome.answer, ended.outcome.partial) == ("half", True)
+
+
+def test_an_action_that_is_cut_off_keeps_its_output_and_is_closed() -> None:
+    call = ToolCall(tool="x", inputs={})
+
+    def act(_: State) -> Iterator[Event]:
+        yield ActionProposed(call=call)
+        yield ObservationDelta(text="half ")
+        raise Stopped
+
+    node = ReasonNode(kind=ReasonKind.ACTION, text="t", call=call)
+    thinks = policy_that_thinks(Reasoned(node=node))
+    state = State("Q?")
+
+    end_of(Policy("test", thinks.think, act, react, never), state)
+
+    observation = state.turns[0].observation
+    assert observation is not None
+    assert (observation.text, observation.error) == ("half ", "Interrupted")
+
+
+def test_a_stop_before_the_first_call_is_heeded() -> None:
+    control = Control()
+    control.stop()
+    policy = Policy(name="test", think=never, act=never, decide=react, summarize=never)
+
+    ended = end_of(policy, State("Q?"), control)
+
+    assert ended.outcome.status is Status.STOPPED
+
+
+def test_a_run_without_time_makes_no_call() -> None:
+    policy = Policy(name="test", think=never, act=never, decide=react, summarize=never)
+
+    ended = end_of(policy, State("Q?"), Control(seconds=0))
+
+    assert ended.outcome.reason is Reason.TIME
+
+
+def test_the_state_holds_each_event_before_it_is_told() -> None:
+    node = ReasonNode(kind=ReasonKind.THOUGHT, text="t")
+    state = State("Q?")
+    events = run(policy_that_thinks(Reasoned(node=node)), state, Control())
+
+    assert next(events) == TurnStarted(index=0)
+    assert len(state.turns) == 1
+    assert next(events) == Reasoned(node=node)
+    assert state.turns[0].thought == node
+
+
+def test_the_reason_of_a_halt_reaches_the_summary() -> None:
+    def halts(_: State) -> Decision:
+        return Decision(step=Step.HALT, reason=Reason.REPEATS)
+
+    seen: list[Reason | None] = []
+
+    def summarize(state: State) -> Iterator[Event]:
+        seen.append(state.halted)
+        yield AnswerDelta(text="x")
+
+    list(run(Policy("test", never, never, halts, summarize), State("Q?"), Control()))
+
+    assert seen == [Reason.REPEATS]
