@@ -53,11 +53,17 @@ def as_json(value: object) -> str:
 
 
 @register.filter
+def has_failed(turn: Turn) -> bool:
+    """Tell whether a failure came back; an action that was interrupted is none."""
+    return turn.observation_error not in ("", "Interrupted")
+
+
+@register.filter
 def kind_in_words(turn: Turn) -> str:
     """Say what kind of turn this is and whether it went well."""
-    if turn.observation_error:
+    if has_failed(turn):
         return "action that failed"
-    return {"final": "answer", "action": "action"}.get(turn.kind, "thought")
+    return {"final": "conclusion", "action": "action"}.get(turn.kind, "thought")
 
 
 @register.filter
@@ -82,7 +88,6 @@ def error_in_words(turn: Turn) -> str:
         "ToolFailed": "The tool failed",
         "ToolTimeout": "The tool took too long",
         "ParseError": "The reply did not follow the format",
-        "Interrupted": "Interrupted",
     }.get(turn.observation_error, turn.observation_error)
 
 
@@ -122,8 +127,6 @@ def status_in_words(run: Run, turns: Sequence[Turn] | None = None) -> str:
 @register.filter
 def outcome_in_words(run: Run) -> str:
     """Say why a run did not succeed and what can be done about it."""
-    if run.status == RunStatus.STOPPED:
-        return "You stopped this run. What it had found by then is kept."
     advice = WHAT_TO_DO.get(Reason(run.reason), "") if run.reason in list(Reason) else ""
     return f"{run.message} {advice}".strip()
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 WHOLE = 8_000
-HEAD = 3_000
-TAIL = 1_000
+WHOLE_LINES = 60
+HEAD, HEAD_LINES = 3_000, 24
+TAIL, TAIL_LINES = 1_000, 8
 INLINE = 16_000
 
 
@@ -36,9 +37,16 @@ class Folded:
 
 
 def fold(text: str) -> Folded:
-    """Split a long text into head, middle and tail, at line ends where some are near."""
-    if len(text) <= WHOLE:
+    """Split a text of many characters or lines into head, middle and tail, at line ends if near."""
+    if len(text) <= WHOLE and text.count("\n") < WHOLE_LINES:
         return Folded(head=text)
-    cut = text.rfind("\n", HEAD // 2, HEAD) + 1 or HEAD
-    resume = text.find("\n", len(text) - TAIL, len(text) - TAIL // 2) + 1 or len(text) - TAIL
-    return Folded(head=text[:cut], middle=text[cut:resume], tail=text[resume:])
+    head = "".join(text[:HEAD].splitlines(keepends=True)[:HEAD_LINES])
+    tail = "".join(text[-TAIL:].splitlines(keepends=True)[-TAIL_LINES:])
+    cut, resume = len(head), len(text) - len(tail)
+    cut = text.rfind("\n", cut // 2, cut) + 1 or cut
+    near = text.find("\n", resume, resume + len(tail) // 2)
+    return (
+        Folded(text[:cut], text[cut:resume], text[resume:])
+        if near < 0
+        else Folded(text[:cut], text[cut : near + 1], text[near + 1 :])
+    )

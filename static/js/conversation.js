@@ -61,7 +61,8 @@ function follow() {
     const isWorking = log.live.length > 0
     stop.hidden = !isWorking
     if (!isWorking) stop.disabled = false
-    document.querySelector(".rail__row[aria-current]")?.classList.toggle("rail__row--live", isWorking)
+    const mark = document.querySelector(".rail__row[aria-current] .rail__live")
+    if (mark) mark.hidden = !isWorking
   }
 
   function stopAll() {
