@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import ValidationError
@@ -38,9 +38,9 @@ def read_inputs(tool: Tool, text: str) -> dict[str, Any]:
     """
     fields = tool.inputs.model_fields
     bare = unfenced(text)
-    for found in _objects(bare):
-        if not found or found.keys() & fields.keys():
-            return found
+    found = _object(bare)
+    if found is not None and _is_meant(found, bare, tool):
+        return found
     taker = _taker(tool)
     if taker is None and not bare:
         return {}
@@ -71,17 +71,29 @@ def unfenced(text: str) -> str:
     return match[1].rpartition("```")[0].strip("\n") if "```" in match[1] else match[1].strip("\n")
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON object that `text` is or begins with, else the first one within it."""
+def _object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object that `text` is or begins with, else the first one within it."""
     start = text.find("{")
     if start < 0:
-        return
+        return None
     try:
         found, _ = json.JSONDecoder(strict=False).raw_decode(text, start)
     except _NOT_JSON:
         found = _literal(text[start:])
     if isinstance(found, dict) and all(isinstance(key, str) for key in found):
-        yield found
+        return found
+    return None
+
+
+def _is_meant(found: dict[str, Any], text: str, tool: Tool) -> bool:
+    """Tell the tool's inputs from braces that stand in a text for another reason, as in code."""
+    if text.startswith("{"):
+        return not found or not found.keys().isdisjoint(tool.inputs.model_fields)
+    try:
+        tool.inputs.model_validate(found)
+    except ValidationError:
+        return False
+    return bool(found)
 
 
 def _literal(text: str) -> object:
@@ -104,7 +116,7 @@ def _taker(tool: Tool) -> str | None:
     return first if len(fields) == 1 or fields[first].annotation is str else None
 
 
-def _looks_broken(text: str, names: Any) -> bool:
+def _looks_broken(text: str, names: Iterable[str]) -> bool:
     """Tell a JSON object of these inputs that does not parse from text that has a brace in it."""
     return text.startswith("{") and any(
         re.search(rf"[\"']{re.escape(name)}[\"']\s*:", text) for name in names
