@@ -125,8 +125,9 @@ def install(kind: str) -> None:
     pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "--retries", "1"]
     pip += ["install", "--require-hashes"]
     uv = [PYTHON, "-m", "uv", *cache(), "pip", "install", "--python", PYTHON, "--require-hashes"]
+    # Compiled now, so that every start is quick, even where Python may not write beside its files.
     if run([*pip, *WHEELS_ONLY, "-r", os.path.join(ROOT, "requirements-uv.lock")]) and run(
-        [*uv, "-r", lock]
+        [*uv, "--compile-bytecode", "-r", lock]
     ):
         return
     if is_disk_full(log_text()) or is_offline(log_text()) or not run([*pip, "-r", lock]):

@@ -1,8 +1,8 @@
 """Measure the start: cold from a fresh clone, warm, and the memory of everything at rest.
 
-Run as `make bench-start`. It clones what is committed to a folder of its own, with no package cache,
-so the cold figure holds the download; the warm one is the median of three. Memory is the sum of the
-proportional set sizes (PSS), in MB, of all processes that `make run` started.
+Run as `make bench-start`. It clones what is committed to a folder of its own, with no package
+cache, so the cold figure holds the download; the warm one is the median of three. Memory is the sum
+of the proportional set sizes (PSS), in MB, of all processes that `make run` started.
 """
 
 import os

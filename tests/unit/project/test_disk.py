@@ -8,9 +8,8 @@ from project import disk
 
 
 def test_a_real_full_device_is_explained(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="No space left") as failure, Path("/dev/full").open("w") as f:
-        f.write("x")
-        f.flush()
+    with pytest.raises(OSError, match="No space left") as failure:
+        Path("/dev/full").write_text("x")
 
     words = disk.explain(str(failure.value), tmp_path)
 
