@@ -52,7 +52,7 @@ def read_dates(text: str, previous: str) -> Task | None:
         return _days_between(day)
     if day is not None and _WEEKDAY.search(asked):
         return _weekday(day)
-    if day is None and " and " not in asked and _NOW.search(asked):
+    if day is None and _NOW.search(asked):
         return _now(asked)
     return None
 

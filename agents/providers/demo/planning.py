@@ -20,13 +20,9 @@ from agents.providers.demo.steps import Step, Task
 from agents.providers.demo.trail import NotMine, Trail
 from agents.providers.demo.units import read_units
 
-_READERS: tuple[Callable[[str, str], Task | None], ...] = (
-    read_snippet,
-    read_look_up,
-    read_dates,
-    read_units,
-    read_arithmetic,
-)
+_Reader = Callable[[str, str], Task | None]
+_READERS_OF_ANY_TEXT: tuple[_Reader, ...] = (read_snippet, read_look_up)
+_READERS = (*_READERS_OF_ANY_TEXT, read_dates, read_units, read_arithmetic)
 _GREETS = re.compile(
     r"(?:hi|hello|hey|good (?:morning|afternoon|evening)|help|what can you do|who are you"
     r"|what are you|thanks|thank you)(?: there| turnstone)?[\s!.?,]*",
@@ -61,21 +57,20 @@ def next_move(request: Request) -> Step | Answer:
 
 
 def _parts(goal: str, previous: str) -> list[str]:
-    """Return the question, or the parts that can each be answered; none if one cannot."""
-    if _read(goal, previous) is not None:
+    """Return the parts of the question that can each be answered; none if they cannot all be."""
+    if _read(goal, previous, _READERS_OF_ANY_TEXT) is not None:
         return [goal]
-    if len(goal) > _LONGEST_IN_PARTS:
-        return []
-    parts = [part for part in _BETWEEN_PARTS.split(goal) if part.strip()]
-    if not 2 <= len(parts) <= _MOST_PARTS:
-        return []
-    # Any number will do to find out whether a part that says "that" can be read.
-    known = [_read(part, (previous or "1") if n == 0 else "1") for n, part in enumerate(parts)]
-    return parts if all(task is not None for task in known) else []
+    parts = [part for part in _BETWEEN_PARTS.split(goal[:_LONGEST_IN_PARTS]) if part.strip()]
+    if len(goal) <= _LONGEST_IN_PARTS and 2 <= len(parts) <= _MOST_PARTS:
+        # Any number will do to find out whether a part that says "that" can be read.
+        before = [previous, *("1" for _ in parts)]
+        if all(_read(part, known) is not None for part, known in zip(parts, before, strict=False)):
+            return parts
+    return [goal] if _read(goal, previous) is not None else []
 
 
-def _read(text: str, previous: str) -> Task | None:
-    return next((task for read in _READERS if (task := read(text, previous)) is not None), None)
+def _read(text: str, previous: str, readers: tuple[_Reader, ...] = _READERS) -> Task | None:
+    return next((task for read in readers if (task := read(text, previous)) is not None), None)
 
 
 def _walk(parts: list[str], previous: str, trail: Trail) -> Step | Answer:
