@@ -1,7 +1,7 @@
 """The runner: claim a run, bring its policy to life, and let the recorder write what it tells."""
 
 import logging
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Self
@@ -25,10 +25,11 @@ from agents.providers.connect import connect
 from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.catalogue import toolkit
+from agents.tools.search_transcripts import FindTurns, FoundTurn
 from chat.live.publisher import publisher
 from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.runs.lease import LeaseLost, claim, fence, release
-from chat.runs.patience import patiently
+from chat.runs.patience import hand_back, patiently
 from chat.runs.recorder import Recorder
 from chat.runs.wake import wake
 from chat.runs.watch import watch
@@ -79,6 +80,7 @@ def _record(events: Generator[Event, None, None], recorder: Recorder) -> None:
         with closing(events):
             for event in events:
                 recorder.take(event)
+                hand_back()  # what a template asked for; the next event may be minutes away
     except (LeaseLost, Interrupted, OperationalError, InterfaceError):
         raise
     except Exception:
@@ -165,6 +167,19 @@ def _policy(run: Run, spec: PolicySpec | None, before: _Before, control: Control
     return build(spec, parts)
 
 
+def _own_turns(run: Run) -> FindTurns:
+    """Search the turns of the person who asks, from whatever thread a tool runs in."""
+    find = find_turns(run.conversation.owner)
+
+    def find_and_hand_back(query: str) -> Sequence[FoundTurn]:
+        try:
+            return find(query)
+        finally:
+            hand_back()
+
+    return find_and_hand_back
+
+
 def _name_model(run: Run, provider: Provider) -> None:
     run.provider, run.model = provider.name[:40], provider.model[:200]
     fence(run, provider=run.provider, model=run.model)
@@ -181,12 +196,15 @@ def _spec(run: Run) -> PolicySpec | None:
 def _position(calls: QuerySet[ModelCall], turns: list[Turn]) -> int:
     """Return how many calls lie behind the point where the run goes on.
 
-    A call that was cut off, or whose turn begins anew, is made again.
+    A call that was cut off, or whose turn begins anew, is made again; so are those that look for
+    a tool, unless the action they led to is stored.
     """
     complete = sum(turn.status != TurnStatus.OPEN for turn in turns)
     done = Q(turn_index__lt=complete)
     if complete < len(turns):
-        done |= Q(turn_index=complete, purpose="think")
+        done |= (
+            Q(turn_index=complete) if turns[-1].tool else Q(turn_index=complete, purpose="think")
+        )
     return calls.filter(done).exclude(error=Interrupted.__name__).count()
 
 
