@@ -16,6 +16,7 @@ from agents.reasoning.trimmed import Trimmed
 
 _NO_TOOL = frozenset({"", "none", "n/a", "na", "null", "no", "nothing", "no action", "no tool"})
 _EMPHASIS = " \t`'\"*"
+_INPUT_INLINE = re.compile(r"\baction[ _]?input[ \t]{0,3}:", re.IGNORECASE)
 _CALL = re.compile(r"(?P<name>[\w-]{1,100})[ \t]*(?:\((?P<round>.*)\)|\[(?P<square>.*)\])")
 
 
@@ -178,9 +179,11 @@ class ReplyReader:
 
     def _action(self) -> tuple[str, str]:
         """Return the tool's name, empty for none, and its input."""
-        lines = "".join(self._tool).strip().splitlines()
-        name = lines[0].strip(_EMPHASIS) if lines else ""
-        tool_input = "".join(self._input).strip()
+        named, tool_input = "".join(self._tool).strip(), "".join(self._input).strip()
+        inline = _INPUT_INLINE.search(named)
+        if inline is not None and not tool_input:
+            named, tool_input = named[: inline.start()], named[inline.end() :].strip()
+        name = named.split("\n", 1)[0].strip(_EMPHASIS)
         call = _CALL.fullmatch(name)
         if call is not None and not tool_input:
             name, tool_input = call["name"], (call["round"] or call["square"] or "").strip()

@@ -49,6 +49,7 @@ REPLIES = {
     "a bold name": ("Thought: t\nAction: **search**\nAction Input: q", ACTION),
     "a call": ("Thought: t\nAction: search(q)", ACTION),
     "a call in brackets": ("Thought: t\nAction: search[q]", ACTION),
+    "name and input in one line": ("Thought: t\nAction: search Action Input: q", ACTION),
     "no input": ("Thought: t\nAction: search", Reply("t", "search", "")),
     "a thought afterwards": ("Action: search\nAction Input: q\nThought: t", ACTION),
     "invented observation": (
