@@ -1,0 +1,68 @@
+"""What can be set, and that a stranger to the project finds it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PRINT_DATABASE = (
+    "from django.conf import settings;"
+    "database = settings.DATABASES['default'];"
+    "print(database['HOST'], database['OPTIONS'].get('sslmode'), bool(database['OPTIONS']['pool']))"
+)
+
+
+def _settings(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "project.settings"}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=kept | {"SECRET_KEY": "for-a-test"} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_every_variable_is_in_the_example() -> None:
+    source = (ROOT / "project" / "settings.py").read_text()
+    read = set(re.findall(r"env\.\w+\(\s*\"(\w+)\"", source))
+    read |= set(re.findall(r"\"((?:OPENAI|TURNSTONE)_\w+)\"", source))
+
+    told = set(re.findall(r"^#(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+
+    assert read - told == set()
+
+
+def test_the_options_of_a_database_address_are_kept_beside_the_pool() -> None:
+    result = _settings(PRINT_DATABASE, DATABASE_URL="postgres://ada@db/chat?sslmode=require")
+
+    assert result.stdout.split() == ["db", "require", "True"]
+
+
+def test_an_empty_address_means_the_private_server() -> None:
+    result = _settings(PRINT_DATABASE, DATABASE_URL="", REDIS_URL="")
+
+    assert result.stdout.startswith(str(ROOT / ".local" / "run"))
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "chat.example.org"])
+def test_a_health_check_on_the_machine_may_name_it_localhost(name: str) -> None:
+    code = "from django.conf import settings; print(*settings.ALLOWED_HOSTS)"
+
+    result = _settings(code, ALLOWED_HOSTS="chat.example.org")
+
+    assert name in result.stdout.split()
+
+
+def test_the_celery_app_is_there_for_whoever_has_settings() -> None:
+    code = (
+        "from django.conf import settings; settings.DEBUG;"
+        "from celery import current_app; print(current_app.main)"
+    )
+
+    assert _settings(code).stdout == "turnstone\n"
