@@ -4,9 +4,9 @@ All of it is frozen and JSON-ready; identity (ids, owners, versions) belongs to 
 """
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Value(BaseModel):
@@ -43,11 +43,29 @@ class ReasonNode(Value):
     answer: str = ""
 
 
+class Reason(StrEnum):
+    """Why a run ended."""
+
+    ANSWERED = "answered"
+    ASKED = "asked"
+    TURNS = "turns"
+    REPEATS = "repeats"
+    TIME = "time"
+    STOPPED = "stopped"
+    PROVIDER = "provider"
+    CONFIGURATION = "configuration"
+    INTERNAL = "internal"
+
+
 class Observation(Value):
-    """What came back from an action; `error` names the kind of failure, None when it went well."""
+    """What came back from an action; `error` names the kind of failure, None when it went well.
+
+    `ends` says why the run ends here, with `text` as its answer; None when it goes on.
+    """
 
     text: str
     error: str | None = None
+    ends: Reason | None = None
 
 
 class Turn(Value):
@@ -83,19 +101,6 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-class Reason(StrEnum):
-    """Why a run ended."""
-
-    ANSWERED = "answered"
-    TURNS = "turns"
-    REPEATS = "repeats"
-    TIME = "time"
-    STOPPED = "stopped"
-    PROVIDER = "provider"
-    CONFIGURATION = "configuration"
-    INTERNAL = "internal"
-
-
 class Decision(Value):
     """The next step; a HALT says why."""
 
@@ -122,13 +127,38 @@ class Role(StrEnum):
     SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
+    TOOL_REQUEST = "tool_request"
+    TOOL_RESULT = "tool_result"
+
+
+class Image(Value):
+    """A picture in a message: its media type, such as `image/png`, and its bytes in base64."""
+
+    media_type: str = Field(pattern=r"^image/[a-z0-9.+-]+$")
+    data: str = Field(pattern=r"^[A-Za-z0-9+/]+={0,2}$")
 
 
 class Message(Value):
-    """One message of a model request."""
+    """One message of a model request, in no provider's dialect.
+
+    A TOOL_REQUEST is a call that the model asked for, with what it said before; a TOOL_RESULT names
+    the same call and id, and its content is what came of it.
+    """
 
     role: Role
     content: str
+    images: tuple[Image, ...] = ()
+    call: ToolCall | None = None
+    call_id: str = ""
+
+    @model_validator(mode="after")
+    def _names_its_call(self) -> Self:
+        is_of_a_tool = self.role in (Role.TOOL_REQUEST, Role.TOOL_RESULT)
+        if is_of_a_tool != (self.call is not None) or is_of_a_tool != bool(self.call_id):
+            raise ValueError(
+                "A tool's message names its call and the call's id, and no other does."
+            )
+        return self
 
 
 class Usage(Value):
