@@ -13,6 +13,8 @@ _TOOL = Decision(step=Step.TOOL)
 def react(state: State) -> Decision:
     """Halt after an answer, act on an action that has no observation yet, else reason."""
     last = state.turns[-1] if state.turns else None
+    if last is not None and last.observation is not None and last.observation.ends is not None:
+        return Decision(step=Step.HALT, reason=last.observation.ends)
     if last is None or last.thought is None:
         return _REASON
     if last.thought.kind is ReasonKind.FINAL:

@@ -63,8 +63,13 @@ class State:
         """Return the answer, empty while there is none."""
         if self.outcome is not None:
             return self.outcome.answer
-        last = self.turns[-1].thought if self.turns else None
-        return last.answer if last is not None and last.kind is ReasonKind.FINAL else ""
+        last = self.turns[-1] if self.turns else None
+        if last is None:
+            return ""
+        if last.observation is not None and last.observation.ends is not None:
+            return last.observation.text
+        thought = last.thought
+        return thought.answer if thought is not None and thought.kind is ReasonKind.FINAL else ""
 
     def apply(self, event: Event) -> None:
         """Fold one event into the state."""

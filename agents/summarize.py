@@ -24,10 +24,9 @@ class Summarize:
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the answer's deltas if it is only made now, and the end of the run."""
         if state.final_answer:
+            reason = Reason.ASKED if state.halted is Reason.ASKED else Reason.ANSWERED
             yield RunEnded(
-                outcome=Outcome(
-                    status=Status.SUCCEEDED, reason=Reason.ANSWERED, answer=state.final_answer
-                )
+                outcome=Outcome(status=Status.SUCCEEDED, reason=reason, answer=state.final_answer)
             )
         else:
             yield from self._partial(state)

@@ -8,6 +8,7 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
 
+from agents.contracts import Reason
 from agents.control import Control
 from agents.errors import ConfigurationError
 
@@ -28,7 +29,8 @@ class Tool:
     """What a policy may call: name, what it is for, its inputs' schema, and how it runs.
 
     `timeout` is in seconds. `idempotent` means that a call interrupted half-way may simply be made
-    again. A `run` that returns an iterator streams its output.
+    again. A `run` that returns an iterator streams its output. What a `terminal` tool says is the
+    run's answer and ends it, for the reason that `ends` gives.
     """
 
     name: str
@@ -39,6 +41,8 @@ class Tool:
     safety: Safety = Safety.SAFE
     idempotent: bool = True
     wants_control: bool = False
+    terminal: bool = False
+    ends: Reason = Reason.ANSWERED
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -47,7 +51,12 @@ class Tool:
 
 
 def tool(
-    *, timeout: float = 30.0, safety: Safety = Safety.SAFE, idempotent: bool = True
+    *,
+    timeout: float = 30.0,
+    safety: Safety = Safety.SAFE,
+    idempotent: bool = True,
+    terminal: bool = False,
+    ends: Reason = Reason.ANSWERED,
 ) -> Callable[[Callable[..., Result]], Tool]:
     """Make a Tool of a function: its name, its docstring and its annotated parameters.
 
@@ -84,6 +93,8 @@ def tool(
             safety=safety,
             idempotent=idempotent,
             wants_control="control" in hints,
+            terminal=terminal,
+            ends=ends,
         )
 
     return make

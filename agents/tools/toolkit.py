@@ -100,7 +100,8 @@ class Toolkit:
 
         The deltas are a beginning of the observation's text, of at most `output.LIMIT` characters.
         Every failure is an Observation whose `error` is the name of its class, so that the model
-        can react; only Halted is raised, within a second of the run's halt.
+        can react; only Halted is raised, within a second of the run's halt. What a terminal tool
+        said ends the run, unless it failed or said nothing.
         """
         control.check()
         shown: list[str] = []
@@ -114,7 +115,9 @@ class Toolkit:
         except AgentError as error:
             text = "\n".join(filter(None, ["".join(shown), storable(str(error))]))
             return Observation(text=text, error=type(error).__name__)
-        return Observation(text="".join(shown))
+        text = "".join(shown)
+        ends = tool.ends if tool.terminal and text.strip() else None
+        return Observation(text=text, ends=ends)
 
 
 def _normalised(name: str) -> str:

@@ -36,6 +36,7 @@ class Turn(models.Model):
     inputs = models.JSONField(null=True, blank=True)
     observation = models.TextField(null=True, blank=True)  # noqa: DJ001 - None: nothing came back yet
     observation_error = models.CharField(max_length=60, blank=True)
+    observation_ends = models.CharField(max_length=24, blank=True, default="", db_default="")
 
     stream_id = models.CharField(max_length=40, default="0-0")
     started_at = models.DateTimeField()
@@ -99,5 +100,9 @@ class Turn(models.Model):
             action=call,
             observation=None
             if self.observation is None
-            else contracts.Observation(text=self.observation, error=self.observation_error or None),
+            else contracts.Observation(
+                text=self.observation,
+                error=self.observation_error or None,
+                ends=contracts.Reason(self.observation_ends) if self.observation_ends else None,
+            ),
         )

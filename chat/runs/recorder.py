@@ -145,6 +145,7 @@ class Recorder:
         if value.observation is not None:
             turn.observation = storable(value.observation.text)
             turn.observation_error = (value.observation.error or "")[:60]
+            turn.observation_ends = value.observation.ends or ""
         turn.status = TurnStatus.COMPLETE
         turn.ended_at = timezone.now()
         reserved = self._channel.reserve()
