@@ -1,0 +1,207 @@
+"""Measure search on many turns, against the obvious query on the same table, interleaved.
+
+Run as `make bench-search`, or with the number of turns as the argument. The obvious query is the
+one that everybody writes first: the words, newest first, LIMIT. Both end at the ids of a page; the
+whole page, with its excerpts and counts, has figures of its own. Milliseconds are medians of five
+passes after one to warm up, by the wall clock.
+"""
+
+import os
+import random
+import re
+import statistics
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pydoc_data.topics import topics
+from typing import Any
+
+from project.throwaway import throwaway
+
+TURNS = 200_000
+TURNS_PER_RUN = 10
+USERS = 200
+PASSES = 5
+PATIENCE = "20s"
+
+# A word in one of how many turns.
+FREQUENCIES = {"zqrare": 50_000, "zqseldom": 1_000, "zqsome": 100, "zqmany": 10, "zqmost": 2}
+
+FORMS = {
+    "field": "zqsome tool:calculator",
+    "phrase": '"zqmany zqmost"',
+    "absent_phrase": '"zqmost zqmany"',
+    "without": "zqmany -zqmost",
+    "two_words": "zqseldom zqmost",
+}
+
+DOCUMENTS = """
+    INSERT INTO chat_searchdocument
+        (turn_id, owner_id, run_id, policy, tool, status, is_cut, words)
+    SELECT turn.id, conversation.owner_id, turn.run_id, 'explicit', turn.tool, 'succeeded', false,
+        to_tsvector('simple', turn.thought) || strip(to_tsvector('english', turn.thought))
+    FROM chat_turn AS turn
+    JOIN chat_run AS run ON run.id = turn.run_id
+    JOIN chat_conversation AS conversation ON conversation.id = run.conversation_id
+    ORDER BY turn.id
+"""
+
+
+def main() -> None:
+    """Print the figures."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else TURNS
+    with throwaway() as environment:
+        os.environ |= environment | {"DJANGO_SETTINGS_MODULE": "project.settings"}
+        import django  # It reads the settings, which name the throw-away servers only now.
+
+        django.setup()
+        member, reviewer = generate(count)
+        for who, user in (("reviewer", reviewer), ("member", member)):
+            for word in FREQUENCIES:
+                measure(f"{who}_{word}", user, word)
+        for name, text in FORMS.items():
+            measure(f"reviewer_{name}", reviewer, text)
+
+
+def measure(name: str, user: Any, text: str) -> None:
+    """Print how long both queries take, and how long the whole page."""
+    ours, floor, page = [], [], []
+    for _ in range(PASSES + 1):
+        ours.append(milliseconds(lambda: ids(user, text)))
+        floor.append(milliseconds(lambda: obvious(user, text)))
+        page.append(milliseconds(lambda: results(user, text)))
+    both = f"{statistics.median(ours[1:]):.1f} ms vs {statistics.median(floor[1:]):.1f} ms obvious"
+    print(f"FIGURE search_{name} {both}", flush=True)
+    print(f"FIGURE search_{name}_page {statistics.median(page[1:]):.1f} ms", flush=True)
+
+
+def ids(user: Any, text: str) -> None:
+    """Find a page of turns as the product does."""
+    from chat.transcripts.query import parse
+    from chat.transcripts.search import find
+
+    find(user, parse(text))
+
+
+def results(user: Any, text: str) -> None:
+    """Do all that the page of results takes, but for the template."""
+    from chat.transcripts.hits import hits
+    from chat.transcripts.query import parse
+    from chat.transcripts.search import find, tally
+
+    query = parse(text)
+    hits(find(user, query).turn_ids, query)
+    tally(user, query)
+
+
+def obvious(user: Any, text: str) -> None:
+    """Find a page of turns as everybody writes it first."""
+    from django.db import OperationalError, connection, transaction
+
+    from chat.models import SearchDocument
+    from chat.transcripts.query import parse
+
+    query = parse(text)
+    documents = SearchDocument.objects.all()
+    if not user.is_reviewer:
+        documents = documents.filter(owner_id=user.pk)
+    for clause in query.fields:
+        documents = documents.filter(**{clause.name: clause.value})
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = '{PATIENCE}'")
+            list(documents.filter(words=query.match()).order_by("-turn_id").values("pk")[:25])
+    except OperationalError:
+        print(f"The obvious query for {text!r} was given up after {PATIENCE}.", flush=True)
+
+
+def milliseconds(act: Callable[[], None]) -> float:
+    """Return how long `act` takes."""
+    began = time.perf_counter()
+    act()
+    return (time.perf_counter() - began) * 1000
+
+
+def generate(count: int) -> tuple[Any, Any]:
+    """Fill the database with turns; return its busiest member and a reviewer."""
+    from django.core.management import call_command
+    from django.db import connection
+    from django.utils import timezone
+
+    from chat.models import Conversation, PolicyVersion, Run, User
+
+    call_command("migrate", verbosity=0)
+    people = User.objects.bulk_create(User(username=f"user{n}") for n in range(USERS))
+    reviewer = User.objects.create_superuser("reviewer")
+    # The first has every fourth conversation.
+    owners = (people[0 if n % 4 == 0 else n % USERS] for n in range(USERS * 2))
+    conversations = Conversation.objects.bulk_create(Conversation(owner=o) for o in owners)
+    version = PolicyVersion.objects.get(policy__slug="explicit")
+    now = timezone.now()
+    runs = Run.objects.bulk_create(
+        (
+            Run(
+                conversation=conversations[n * 7919 % len(conversations)],
+                policy_version=version,
+                client_message_id=uuid.uuid4(),
+                question=f"Question {n}",
+                status="succeeded",
+                ended_at=now,
+            )
+            for n in range(count // TURNS_PER_RUN)
+        ),
+        batch_size=1000,
+    )
+    began = time.perf_counter()
+    with connection.cursor() as cursor:
+        columns = "run_id, index, attempt, status, kind, thought, answer, tool, inputs, "
+        columns += "observation_error, stream_id, started_at, ended_at"
+        with cursor.copy(f"COPY chat_turn ({columns}) FROM STDIN") as copy:
+            for row in rows(count, runs[0].pk):
+                copy.write_row(row)
+        cursor.execute("DROP INDEX search_owner_words")
+        cursor.execute(DOCUMENTS)
+        cursor.execute(
+            "CREATE INDEX search_owner_words ON chat_searchdocument USING gin (owner_id, words)"
+        )
+        cursor.execute("VACUUM ANALYZE")
+        cursor.execute(
+            "SELECT pg_relation_size('search_owner_words'), pg_table_size('chat_searchdocument'),"
+            " avg(pg_column_size(words)), avg(length(thought))"
+            " FROM chat_searchdocument JOIN chat_turn ON turn_id = id"
+        )
+        index, table, vector, text = cursor.fetchone()
+    print(
+        f"{count:,} turns made in {time.perf_counter() - began:.0f} s: {text:.0f} characters and a "
+        f"tsvector of {vector:.0f} bytes each; table {table >> 20} MB, word index {index >> 20} MB",
+        flush=True,
+    )
+    return people[0], reviewer
+
+
+def rows(count: int, first_run: int) -> Iterator[tuple[Any, ...]]:
+    """Yield turns whose thoughts are sentences of Python's manual, as search splits them."""
+    from chat.transcripts.words import words
+
+    chance = random.Random(7)  # noqa: S311 - it chooses sentences
+    sentences = [
+        " ".join(word.text for word in words(sentence))
+        for text in topics.values()
+        for sentence in re.split(r"(?<=[.:])\s+", text)
+        if 40 < len(sentence) < 400
+    ]
+    for n in range(count):
+        text = " ".join(chance.choices(sentences, k=6))
+        planted = " ".join(w for w, one_in in FREQUENCIES.items() if chance.random() * one_in < 1)
+        tool = chance.choice(("calculator", "python_repl", "search_transcripts", ""))
+        run, index = divmod(n, TURNS_PER_RUN)
+        yield (
+            *(first_run + run, index, 1, "complete", "action" if tool else "thought"),
+            *(f"{text} {planted}", "", tool, "{}" if tool else None),
+            *("", "0-0", "2026-11-01", "2026-11-01"),
+        )
+
+
+if __name__ == "__main__":
+    main()
