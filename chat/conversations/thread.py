@@ -1,6 +1,6 @@
 """A conversation as its page shows it: the newest runs, and the turns of the last few."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count
@@ -17,6 +17,7 @@ class Row:
     """A run with its turns, None where they are fetched only when unfolded."""
 
     run: Run
+    turn_count: int
     turns: Sequence[Turn] | None
 
 
@@ -45,20 +46,21 @@ def thread_of(conversation: Conversation, before: int | None = None) -> Thread:
         runs = runs.filter(pk__lt=before)
     newest = list(runs[: SHOWN_RUNS + 1])
     shown = newest[:SHOWN_RUNS][::-1]
-    turns = _turns_of(shown)
-    rows = [Row(run, turns.get(run.pk)) for run in shown]
+    counts = _turn_counts(shown)
+    last = {run.pk for run in shown[-WITH_TURNS:]}
+    turns = _turns_of(
+        run for run in shown if run.is_live or (run.pk in last and counts[run.pk] <= MOST_TURNS)
+    )
+    rows = [Row(run, counts[run.pk], turns.get(run.pk)) for run in shown]
     return Thread(rows, earlier=shown[0].pk if len(newest) > SHOWN_RUNS else None)
 
 
-def _turns_of(runs: Sequence[Run]) -> Mapping[int, Sequence[Turn]]:
-    """Return the turns of live runs and of the last few short ones."""
-    last = {run.pk for run in runs[-WITH_TURNS:]}
-    counts = dict(Run.objects.filter(pk__in=last).annotate(n=Count("turns")).values_list("pk", "n"))
-    wanted = [run for run in runs if run.is_live or 0 <= counts.get(run.pk, -1) <= MOST_TURNS]
-    return _grouped(wanted)
+def _turn_counts(runs: Iterable[Run]) -> dict[int, int]:
+    counted = Run.objects.filter(pk__in=[run.pk for run in runs]).annotate(n=Count("turns"))
+    return dict(counted.values_list("pk", "n"))
 
 
-def _grouped(runs: Iterable[Run]) -> dict[int, list[Turn]]:
+def _turns_of(runs: Iterable[Run]) -> dict[int, list[Turn]]:
     turns: dict[int, list[Turn]] = {run.pk: [] for run in runs}
     for turn in Turn.objects.filter(run__in=turns).order_by("run_id", "index"):
         turns[turn.run_id].append(turn)

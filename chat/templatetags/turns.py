@@ -102,26 +102,23 @@ def is_prose(text: str | None) -> bool:
 
 
 @register.filter
-def status_in_words(run: Run, turns: Sequence[Turn] | None = None) -> str:
-    """Say where the run is, or how it ended with how many turns and how long it took."""
-    if run.status == RunStatus.QUEUED:
-        return _queued(run)
-    if run.status == RunStatus.RUNNING:
-        return _working(turns)
-    if run.status == RunStatus.WAITING:
-        return "Waiting for you"
-    if run.status == RunStatus.INTERRUPTED:
-        return "Interrupted; it goes on as soon as a worker is free"
-    count = run.turns.count() if turns is None else len(turns)
-    many = f"{count} turn{'' if count == 1 else 's'}"
-    spent = f"{many}, {seconds(run.seconds)}" if run.seconds is not None else many
-    if run.status == RunStatus.SUCCEEDED:
-        return f"Worked in {spent}"
-    if run.status == RunStatus.EXHAUSTED:
-        return f"Ran out of {'time' if run.reason == Reason.TIME else 'turns'}: {spent}"
-    if run.status == RunStatus.STOPPED:
-        return f"Stopped by you: {spent}"
-    return f"Failed: {spent}"
+def status_in_words(run: Run, turns: Sequence[Turn] | int | None = None) -> str:
+    """Say where the run is, or how it ended with how many turns and how long it took.
+
+    Takes the turns or, for a run that has ended, only their number; else they are counted.
+    """
+    match run.status:
+        case RunStatus.QUEUED:
+            return _queued(run)
+        case RunStatus.RUNNING:
+            return _working(turns if isinstance(turns, Sequence) else ())
+        case RunStatus.WAITING:
+            return "Waiting for you"
+        case RunStatus.INTERRUPTED:
+            return "Interrupted; it goes on as soon as a worker is free"
+    if turns is None:
+        turns = run.turns.count()
+    return _ended(run, turns if isinstance(turns, int) else len(turns))
 
 
 @register.filter
@@ -200,7 +197,18 @@ def _queued(run: Run) -> str:
     return f"Queued, {ahead} ahead" if ahead else "Queued"
 
 
-def _working(turns: Sequence[Turn] | None) -> str:
+def _ended(run: Run, count: int) -> str:
+    how = {
+        RunStatus.SUCCEEDED: "Worked in ",
+        RunStatus.EXHAUSTED: f"Ran out of {'time' if run.reason == Reason.TIME else 'turns'}: ",
+        RunStatus.STOPPED: "Stopped by you: ",
+        RunStatus.FAILED: "Failed: ",
+    }[RunStatus(run.status)]
+    many = f"{count} turn{'' if count == 1 else 's'}"
+    return f"{how}{many}, {seconds(run.seconds)}" if run.seconds is not None else f"{how}{many}"
+
+
+def _working(turns: Sequence[Turn]) -> str:
     last = turns[-1] if turns else None
     if last is not None and last.status == "open" and last.tool and last.observation is None:
         return doing_in_words(last)

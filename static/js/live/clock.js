@@ -1,5 +1,7 @@
 // The seconds that live runs have worked, counted on the page from what the server said.
 
+import { elapsedInWords } from "./elapsed.js"
+
 const TICK_MS = 1000
 
 export class Clock {
@@ -33,11 +35,4 @@ export class Clock {
     const place = article?.querySelector(".run__elapsed")
     if (place) place.textContent = elapsedInWords((performance.now() - this.#starts.get(id)) / 1000)
   }
-}
-
-export function elapsedInWords(seconds) {
-  const whole = Math.floor(seconds)
-  if (whole < 1) return ""
-  if (whole < 60) return `${whole} s`
-  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`
 }

@@ -1,10 +1,6 @@
 // Keep the end in view while it grows, but only for who is reading there.
 
-export const NEAR_PX = 96
-
-export function isNearEnd({ top, height, view }) {
-  return height - view - top <= NEAR_PX
-}
+import { isNearEnd } from "./near_end.js"
 
 export class Follow {
   #root = document.scrollingElement

@@ -1,0 +1,222 @@
+"""The transcript of a run: every turn, every model call, exactly."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from chat.models import ModelCall, Run, User
+from chat.models.model_call import digest_of
+
+TellRun = Callable[..., Run]
+Browse = Callable[[User], Client]
+
+
+def stored_call(run: Run, index: int, request: str, **fields: Any) -> ModelCall:
+    """Store a call whose request shares what it can with the call before."""
+    before = run.model_calls.order_by("index").last()
+    shared = 0
+    if before is not None:
+        base = ModelCall.objects.with_request(run, before.index).request
+        while shared < min(len(base), len(request)) and base[shared] == request[shared]:
+            shared += 1
+    defaults: dict[str, Any] = {
+        "turn_index": index,
+        "attempt": 1,
+        "purpose": "think",
+        "provider": "openai",
+        "model": "test-model",
+        "base": before,
+        "shared": shared,
+        "rest": request[shared:],
+        "digest": digest_of(request),
+        "started_at": timezone.now(),
+        "seconds": 0.5,
+    }
+    return ModelCall.objects.create(run=run, index=index, **defaults | fields)
+
+
+def request_of(*contents: str) -> str:
+    messages = [{"role": "user", "content": content} for content in contents]
+    return json.dumps({"model": "test-model", "messages": messages})
+
+
+@pytest.fixture
+def run(ada: User, tell: TellRun) -> Run:
+    """Store a run of three turns, the second of which failed, with a call each."""
+    run = tell(
+        ada,
+        {
+            "thought": "First I look.",
+            "tool": "search_transcripts",
+            "inputs": {"query": "tides"},
+            "observation": "Nothing.",
+        },
+        {
+            "thought": "Then I err.",
+            "tool": "calculater",
+            "inputs": {"expression": "1 +"},
+            "observation": "There is no such tool.",
+            "observation_error": "ToolNotFound",
+        },
+        {"kind": "final", "thought": "I know it.", "answer": "High tide is at *noon*."},
+        question="When is high tide?",
+        answer="High tide is at *noon*.",
+        model="test-model",
+        provider="openai",
+    )
+    stored_call(run, 0, request_of("a"), reply="r0", input_tokens=1000, output_tokens=204)
+    stored_call(run, 1, request_of("a", "b"), reply="", error="The server hung up.")
+    stored_call(run, 2, request_of("a", "b", "c"), reply="r2", reasoning="Let me see.")
+    return run
+
+
+def test_every_turn_is_there_with_its_place(run: Run, ada: User, browse: Browse) -> None:
+    page = browse(ada).get(f"/runs/{run.pk}/").content.decode()
+
+    for turn in run.turns.all():
+        assert f'id="run-{run.pk}-turn-{turn.number}"' in page
+        assert f'href="#run-{run.pk}-turn-{turn.number}"' in page
+        assert turn.thought in page
+    for words in ("When is high tide?", "tides", "Nothing.", "No such tool", "test-model"):
+        assert words in page
+    assert str(run.policy_version) in page
+    assert "1,204 tokens" in page
+
+
+def test_a_reviewer_sees_whose_run_it_is(run: Run, rita: User, ada: User, browse: Browse) -> None:
+    page = browse(rita).get(f"/runs/{run.pk}/").content.decode()
+
+    assert "Asked by" in page
+    assert 'id="again"' not in page
+    assert "Asked by" not in browse(ada).get(f"/runs/{run.pk}/").content.decode()
+
+
+def test_a_call_shows_its_exact_request_and_reply(run: Run, ada: User, browse: Browse) -> None:
+    browser = browse(ada)
+
+    page = browser.get(f"/runs/{run.pk}/calls/3/").content.decode()
+    raw = browser.get(f"/runs/{run.pk}/calls/3/request.txt")
+
+    assert raw.content.decode() == request_of("a", "b", "c")
+    assert raw.headers["Content-Type"].startswith("text/plain")
+    assert "r2" in page
+    assert "Let me see." in page
+    assert page.count('class="model-call__role">user') == 3
+
+
+def test_a_failed_call_says_why(run: Run, ada: User, browse: Browse) -> None:
+    page = browse(ada).get(f"/runs/{run.pk}/calls/2/").content.decode()
+
+    assert "The server hung up." in page
+    assert "Nothing came back." in page
+
+
+def test_a_request_that_is_not_json_is_shown_as_it_is(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    run = tell(ada, {"thought": "Hm."})
+    stored_call(run, 0, "not json <b>")
+
+    page = browse(ada).get(f"/runs/{run.pk}/calls/1/").content.decode()
+
+    assert "not json &lt;b&gt;" in page
+
+
+def test_a_call_after_the_last_turn_stands_at_the_end(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    run = tell(ada, {"thought": "Hm."}, answer="So.", status="exhausted", reason="turns")
+    stored_call(run, 0, "{}", turn_index=1, purpose="summarize")
+
+    page = browse(ada).get(f"/runs/{run.pk}/").content.decode()
+
+    assert page.index("Summarize") > page.index('id="answer"')
+
+
+def test_a_page_holds_a_hundred_turns_and_stays_small(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    big = "a line of output\n" * 6000
+    run = tell(ada, *({"thought": f"thought {i}.", "observation": big} for i in range(120)))
+    browser = browse(ada)
+
+    first = browser.get(f"/runs/{run.pk}/").content.decode()
+    last = browser.get(f"/runs/{run.pk}/?turn=120").content.decode()
+
+    assert len(first) < 1_000_000
+    assert "thought 99." in first
+    assert "thought 100." not in first
+    assert "Turns 101 to 120 of 120" in last
+    assert "thought 119." in last
+
+
+@pytest.mark.parametrize("turn", ["0", "-3", "x", "9" * 50, "121"])
+def test_a_strange_turn_number_does_no_harm(run: Run, ada: User, browse: Browse, turn: str) -> None:
+    assert browse(ada).get(f"/runs/{run.pk}/?turn={turn}").status_code == 200
+
+
+def test_a_long_observation_is_folded_and_can_be_had_whole(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    text = "".join(f"line {i}\n" for i in range(9000))
+    run = tell(ada, {"observation": text})
+    browser = browse(ada)
+    address = f"/runs/{run.pk}/turns/1/observation.txt"
+
+    page = browser.get(f"/runs/{run.pk}/").content.decode()
+    whole = browser.get(address)
+    unfolded = browser.get(address, headers={"HX-Request": "true"}).content.decode()
+
+    assert "line 0" in page
+    assert "line 8999" in page
+    assert "line 4500" not in page
+    assert address in page
+    assert whole.content.decode() == text
+    assert whole.headers["X-Content-Type-Options"] == "nosniff"
+    assert "line 4500" in unfolded
+
+
+def test_a_run_without_turns_says_so(ada: User, tell: TellRun, browse: Browse) -> None:
+    run = tell(ada, status="failed", reason="provider", message="The server is down.")
+
+    page = browse(ada).get(f"/runs/{run.pk}/").content.decode()
+
+    assert "No turn was stored." in page
+    assert "The server is down." in page
+
+
+def test_the_json_holds_everything(run: Run, ada: User, browse: Browse) -> None:
+    answer = browse(ada).get(f"/runs/{run.pk}/transcript.json")
+
+    content = answer.json()
+    assert "attachment" in answer.headers["Content-Disposition"]
+    assert [turn["number"] for turn in content["turns"]] == [1, 2, 3]
+    assert content["turns"][1]["observation_error"] == "ToolNotFound"
+    assert content["model_calls"][2]["request"] == request_of("a", "b", "c")
+    assert content["question"] == run.question
+
+
+def test_the_markdown_can_be_read_and_not_be_broken_out_of(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    run = tell(
+        ada,
+        {"tool": "python_repl", "inputs": {"code": "1"}, "observation": "```\n# Not a heading"},
+        question="Why?",
+        answer="So.",
+    )
+
+    text = browse(ada).get(f"/runs/{run.pk}/transcript.md").content.decode()
+
+    assert "````\n```\n# Not a heading\n````" in text
+    assert text.index("Why?") < text.index("python_repl") < text.index("## Answer\n\nSo.")
+
+
+def test_one_rebuilt_request_is_the_same_as_among_all(run: Run) -> None:
+    together = [call.request for call in ModelCall.objects.with_requests(run)]
+
+    assert [ModelCall.objects.with_request(run, i).request for i in range(3)] == together
