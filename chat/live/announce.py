@@ -19,10 +19,11 @@ MOST_RUNS = 100
 
 
 def announce(run: Run) -> None:
-    """Tell everybody who watches the conversation of a new run."""
+    """Tell everybody who watches the conversation of a new run, before any worker has it."""
     frame = frames.run_created(run.pk, run.client_message_id, render_run(run))
     key = conversation_key(run.conversation_id)
     pipeline = client().pipeline(transaction=False)
+    pipeline.delete(run_key(run.pk))  # left by a run of the same number in a database now gone
     pipeline.xadd(key, {"d": frame, "run": run.pk}, maxlen=MOST_RUNS, approximate=True)
     pipeline.expire(key, KEPT_SECONDS)
     try:
@@ -36,8 +37,6 @@ def announce_end(run: Run) -> None:
     key = run_key(run.pk)
     event = frames.run_ended(run.status, run.reason, render_run(run))
     pipeline = client().pipeline(transaction=False)
-    if run.attempt == 1:
-        pipeline.delete(key)  # a run of the same number in a database that is gone
     pipeline.xadd(key, {"d": frames.encode([event]), "end": 1}, id=run.stream_id)
     pipeline.expire(key, KEPT_SECONDS)
     try:

@@ -51,7 +51,7 @@ class RunFollower:
         self._read_stored = read_stored
         self._reader = reader
         self._held: list[Entry] | None = []
-        self._may_skip = False
+        self._excused = StreamId(0, 0)
         self._task: asyncio.Task[None] | None = None
 
     async def join(self) -> None:
@@ -113,8 +113,6 @@ class RunFollower:
         snapshot = await self._stored()
         if snapshot is not None:
             self.cursor = StreamId.parse(snapshot.cursor)
-            # Text of the turn that is being written may be missing now; its end brings it all.
-            self._may_skip = True
             await self._say(frames.run_snapshot(self.run_id, snapshot.cursor, snapshot.html))
         if snapshot is None or snapshot.has_ended:
             await self._reader.leave(self)
@@ -137,10 +135,12 @@ class RunFollower:
         for place, entry in enumerate(entries):
             if entry.id <= self.cursor:
                 continue
-            if not (self._may_skip or entry.id.follows(self.cursor)):
+            if entry.id > self._excused and not entry.id.follows(self.cursor):
+                # What is stored stands in for the gap. Text of the turn that is being written may
+                # be missing then; its end brings it all.
+                self._excused = entry.id
                 rest = entries[place:]
                 break
-            self._may_skip = False
             self.cursor = entry.id
             payloads.append(entry.payload)
             has_ended = has_ended or bool(entry.mark)

@@ -51,8 +51,8 @@ def ask(
         )
         if is_new:
             _touch(conversation, question)
-            transaction.on_commit(partial(wake, run.pk))
             transaction.on_commit(partial(announce, run))
+            transaction.on_commit(partial(wake, run.pk))
     return run
 
 

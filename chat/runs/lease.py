@@ -40,7 +40,9 @@ def claim(run_id: int, worker: str) -> Run | None:
         )
         if not taken:
             return None
-        return Run.objects.select_related("conversation", "policy_version__policy").get(pk=run_id)
+        return Run.objects.select_related("conversation__owner", "policy_version__policy").get(
+            pk=run_id
+        )
 
 
 def fence(run: Run, **changes: Any) -> None:

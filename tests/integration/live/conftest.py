@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
+from django.db import connection
 from django.test import Client
 
 from chat.models import Conversation, User
@@ -35,6 +37,10 @@ class Page:
         """Send a message: text as it is, anything else as JSON."""
         text = message if isinstance(message, str) else json.dumps(message)
         await self._socket.send_to(text_data=text)
+
+    async def say_bytes(self, message: bytes) -> None:
+        """Send a binary message."""
+        await self._socket.send_to(bytes_data=message)
 
     async def hello(self, cursors: dict[str, str] | None = None, after: int = 0) -> None:
         """Greet, and wait until the page has caught up."""
@@ -91,7 +97,7 @@ class Page:
 def _ends(frame: Frame) -> bool:
     if frame["type"] == "run.snapshot":
         return 'data-status="running"' not in frame["html"]
-    return frame["type"] == "events" and frame["events"][-1]["type"] == "run.ended"
+    return bool(frame["type"] == "events" and frame["events"][-1]["type"] == "run.ended")
 
 
 @pytest.fixture
@@ -113,6 +119,8 @@ async def page_of(transactional_db: None) -> AsyncIterator[Callable[..., Awaitab
     yield open_page
     for page in pages:
         await page.leave()
+    # The communicator keeps Channels from handing back the connection of its thread.
+    await sync_to_async(connection.close)()
 
 
 def _cookie(user: User | None) -> bytes:

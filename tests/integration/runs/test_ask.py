@@ -1,0 +1,115 @@
+"""Asking is safe to repeat, keeps the thread, and needs no broker."""
+
+import uuid
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from redis import Redis
+
+from agents.contracts import Exchange
+from chat.models import Conversation, PolicyVersion, Run, User
+from chat.policies import offered, publish_seeds
+from chat.runs import runner
+from chat.runs.ask import InvalidQuestion, ask
+
+Scripted = Callable[..., PolicyVersion]
+
+
+@pytest.mark.parametrize("question", ["", " \n\t", "\0\0", "x" * 100_001])
+def test_a_question_that_cannot_be_asked_is_refused_in_words(
+    conversation: Conversation, scripted: Scripted, question: str
+) -> None:
+    with pytest.raises(InvalidQuestion, match=r"question"):
+        ask(conversation, question, policy_version=scripted([]), client_message_id=uuid.uuid4())
+    assert not conversation.runs.exists()
+
+
+def test_a_message_sent_twice_is_one_run(conversation: Conversation, scripted: Scripted) -> None:
+    message_id, version = uuid.uuid4(), scripted([])
+    first = ask(conversation, "One?", policy_version=version, client_message_id=message_id)
+    second = ask(conversation, "One?", policy_version=version, client_message_id=message_id)
+    assert first == second
+    assert conversation.runs.count() == 1
+
+
+def test_the_first_question_names_the_conversation(
+    conversation: Conversation, scripted: Scripted
+) -> None:
+    for question in ("Why\n is the " + "very " * 40 + "sky blue?", "And the sea?"):
+        version = scripted([])
+        ask(conversation, question, policy_version=version, client_message_id=uuid.uuid4())
+    assert conversation.title.startswith("Why is the very very")
+    assert len(conversation.title) <= 120
+
+
+def test_a_question_follows_the_last_one_and_asking_again_follows_what_that_followed(
+    asked: Callable[..., Run], conversation: Conversation, scripted: Scripted
+) -> None:
+    first, second = asked([]), asked([])
+    again = ask(
+        conversation,
+        second.question,
+        policy_version=scripted([]),
+        client_message_id=uuid.uuid4(),
+        again_of=second,
+    )
+    third = asked([])
+    assert (first.parent, second.parent, again.parent, third.parent) == (
+        None,
+        first,
+        first,
+        second,
+    )
+
+
+def test_a_run_of_another_conversation_cannot_be_followed(
+    asked: Callable[..., Run], scripted: Scripted, conversation: Conversation
+) -> None:
+    elsewhere = Conversation.objects.create(owner=conversation.owner)
+    with pytest.raises(InvalidQuestion, match="another conversation"):
+        ask(
+            elsewhere,
+            "And then?",
+            policy_version=scripted([]),
+            client_message_id=uuid.uuid4(),
+            parent=asked([]),
+        )
+
+
+def test_only_answered_runs_of_the_thread_are_remembered(asked: Callable[..., Run]) -> None:
+    for script in ([{"say": "Final Answer: 4"}], [{"fail": "busy"}], [{"say": "Final Answer: 6"}]):
+        runner.work(asked(script, question=f"Ask {len(script)}").pk)
+    assert runner.history(asked([])) == [
+        Exchange(question="Ask 1", answer="4"),
+        Exchange(question="Ask 1", answer="6"),
+    ]
+
+
+def test_a_question_wakes_a_worker_and_is_announced(
+    asked: Callable[..., Run], valkey: Redis
+) -> None:
+    run = asked([])
+    assert valkey.llen("celery") == 1
+    assert valkey.xlen(f"conversation:{run.conversation_id}") == 1
+
+
+def test_the_release_publishes_its_policies_once(transactional_db: None) -> None:
+    publish_seeds()
+    versions = PolicyVersion.objects.count()
+    publish_seeds()
+    assert PolicyVersion.objects.count() == versions
+    assert {"explicit", "implicit"} <= set(offered().values_list("slug", flat=True))
+
+
+def test_a_policy_that_a_person_changed_stays_theirs(transactional_db: None) -> None:
+    publish_seeds()
+    policy = offered().get(slug="explicit")
+    spec = policy.latest.spec.model_copy(update={"tools": ("calculator",)})
+    mine = policy.publish(spec)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE chat_policyversion SET digest = 'older' WHERE number = 1")
+    owner = User.objects.create_user("eve")
+    PolicyVersion.objects.filter(pk=mine.pk).update(created_by=owner)
+    publish_seeds()
+    assert policy.latest == mine

@@ -1,0 +1,91 @@
+"""Frames are numbered without a gap, hold what belongs together, and wait within bounds."""
+
+import json
+import threading
+
+from agents.control import Control
+from chat.live import channel as module
+from chat.live.channel import Channel
+from chat.live.frames import Event
+from chat.live.streams import StreamId
+
+
+def opened() -> Channel:
+    return Channel(7, 2, Control(), threading.Event())
+
+
+def said(text: str, index: int = 0) -> Event:
+    return {"type": "thought.delta", "index": index, "text": text}
+
+
+def sent(channel: Channel) -> list[tuple[str, list[Event]]]:
+    return [(str(batch.id), json.loads(batch.payload)) for batch in channel.batches()]
+
+
+def test_text_of_one_kind_becomes_one_event() -> None:
+    channel = opened()
+    for text in ("a", "b", "c"):
+        channel.put(said(text))
+    assert sent(channel) == [("2-1", [said("abc")])]
+
+
+def test_text_of_another_turn_or_kind_stays_apart() -> None:
+    channel = opened()
+    answer = {"type": "answer.delta", "text": "x"}
+    for event in (said("a"), said("b", index=1), answer):
+        channel.put(event)
+    assert sent(channel) == [("2-1", [said("a"), said("b", index=1), answer])]
+
+
+def test_what_was_taken_once_never_changes() -> None:
+    channel = opened()
+    channel.put(said("a"))
+    before = sent(channel)
+    channel.put(said("b"))
+    assert sent(channel) == [*before, ("2-2", [said("b")])]
+
+
+def test_a_reserved_frame_comes_after_what_was_put_before_it() -> None:
+    channel = opened()
+    channel.put(said("a"))
+    reserved = channel.reserve()
+    assert sent(channel) == [("2-1", [said("a")])]
+    channel.put_reserved(reserved, {"type": "turn.completed"})
+    channel.put(said("b"))
+    assert [stream_id for stream_id, _ in sent(channel)] == ["2-1", reserved, "2-3"]
+
+
+def test_sealing_names_the_frame_that_holds_all_so_far() -> None:
+    channel = opened()
+    assert channel.seal() == "2-0"
+    channel.put(said("a"))
+    assert (channel.seal(), channel.seal()) == ("2-1", "2-1")
+
+
+def test_what_is_delivered_is_forgotten() -> None:
+    channel = opened()
+    channel.put(said("a"))
+    channel.delivered(channel.batches()[0])
+    assert not channel.is_dirty()
+
+
+def test_while_redis_is_away_the_oldest_frames_give_way() -> None:
+    channel = opened()
+    piece = "x" * 100_000
+    for _ in range(2 * module.MOST_CHARACTERS // len(piece)):
+        channel.put(said(piece))
+        channel.seal()
+    batches = channel.batches()
+    assert sum(len(batch.payload) for batch in batches) <= module.MOST_CHARACTERS
+    assert batches[-1].id == StreamId(2, 80)
+
+
+def test_a_closed_channel_is_over_when_it_is_empty_or_has_waited_enough() -> None:
+    channel = opened()
+    channel.put(said("a"))
+    assert not channel.is_over(patience=0)
+    channel.close()
+    assert not channel.is_over(patience=60)
+    assert channel.is_over(patience=-1)
+    channel.delivered(channel.batches()[0])
+    assert channel.is_over(patience=60)
