@@ -34,13 +34,15 @@ class ReasonNode(Value):
     """What one think step concluded.
 
     `text` is the reasoning (for an implicit ACTION: the plain-language instruction), `call` the
-    action if think already named the tool, `answer` the user-facing text of a FINAL node.
+    action if think already named the tool, `answer` the user-facing text of a FINAL node. `plan` is
+    what a planning policy fixed here for later turns, as JSON of its own making.
     """
 
     kind: ReasonKind
     text: str
     call: ToolCall | None = None
     answer: str = ""
+    plan: dict[str, Any] | None = None
 
 
 class Reason(StrEnum):

@@ -45,6 +45,7 @@ class Migration(migrations.Migration):
                 ('kind', models.CharField(choices=[('thought', 'thought'), ('action', 'action'), ('final', 'final')], max_length=12)),
                 ('thought', models.TextField(blank=True)),
                 ('answer', models.TextField(blank=True)),
+                ('plan', models.JSONField(blank=True, null=True)),
                 ('tool', models.CharField(blank=True, max_length=120)),
                 ('inputs', models.JSONField(blank=True, null=True)),
                 ('observation', models.TextField(blank=True, null=True)),

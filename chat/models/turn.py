@@ -32,6 +32,7 @@ class Turn(models.Model):
     )
     thought = models.TextField(blank=True)
     answer = models.TextField(blank=True)
+    plan = models.JSONField(null=True, blank=True)
     tool = models.CharField(max_length=120, blank=True)
     inputs = models.JSONField(null=True, blank=True)
     observation = models.TextField(null=True, blank=True)  # noqa: DJ001 - None: nothing came back yet
@@ -96,6 +97,7 @@ class Turn(models.Model):
                 text=self.thought,
                 call=call,
                 answer=self.answer,
+                plan=self.plan,
             ),
             action=call,
             observation=None

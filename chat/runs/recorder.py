@@ -237,6 +237,7 @@ def _set_thought(turn: Turn, node: ReasonNode) -> None:
     turn.kind = node.kind
     turn.thought = storable(node.text)
     turn.answer = storable(node.answer)
+    turn.plan = None if node.plan is None else storable_json(node.plan)
 
 
 def _set_action(turn: Turn, call: contracts.ToolCall) -> None:
