@@ -52,6 +52,7 @@ class Reason(StrEnum):
     ASKED = "asked"
     TURNS = "turns"
     REPEATS = "repeats"
+    FAILURES = "failures"
     TIME = "time"
     STOPPED = "stopped"
     PROVIDER = "provider"

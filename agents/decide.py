@@ -72,3 +72,24 @@ class RepeatLimit:
             and actions[0] is not None
             and all(action == actions[0] for action in actions)
         )
+
+
+@dataclass(frozen=True)
+class FailureLimit:
+    """Halt after so many turns in a row that each ended in an error."""
+
+    decide: Decide
+    times: int = 3
+
+    def __call__(self, state: State) -> Decision:
+        """Return the wrapped decision, or a halt because nothing works."""
+        decision = self.decide(state)
+        if decision.step is Step.REASON and self._only_fails(state):
+            return Decision(step=Step.HALT, reason=Reason.FAILURES)
+        return decision
+
+    def _only_fails(self, state: State) -> bool:
+        last = [turn.observation for turn in state.turns[-self.times :]]
+        return len(last) == self.times and all(
+            observation is not None and observation.error is not None for observation in last
+        )

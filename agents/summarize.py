@@ -66,4 +66,6 @@ class Summarize:
     def _message(self, reason: Reason, state: State) -> str:
         if reason is Reason.REPEATS:
             return "Stopped because the same action was repeated without anything new."
+        if reason is Reason.FAILURES:
+            return "Stopped because one step after the other failed."
         return f"Ran out of turns ({len(state.turns)} of {self.max_turns})."

@@ -1,5 +1,7 @@
 """The registry of policies: a sixth is one small file and one line here."""
 
+from dataclasses import replace
+
 from agents.errors import ConfigurationError
 from agents.policies import explicit, implicit
 from agents.policies.parts import Build, Parts
@@ -13,8 +15,11 @@ POLICIES: dict[str, Build] = {
 
 
 def build(spec: PolicySpec, parts: Parts) -> Policy:
-    """Return the policy that `spec` names; raises ConfigurationError for an unknown one."""
+    """Return the policy that `spec` names, with its settings.
+
+    Raises ConfigurationError for an unknown policy, and for settings that it does not take.
+    """
     if spec.policy not in POLICIES:
         known = ", ".join(POLICIES)
         raise ConfigurationError(f"There is no policy {spec.policy!r}. There are: {known}.")
-    return POLICIES[spec.policy](parts)
+    return POLICIES[spec.policy](replace(parts, settings=spec.settings))

@@ -2,7 +2,7 @@
 
 from agents.act.by_name import ByName
 from agents.decide import RepeatLimit, TurnLimit, react_in_text
-from agents.policies.parts import Parts
+from agents.policies.parts import NoSettings, Parts
 from agents.policy import Policy
 from agents.summarize import Summarize
 from agents.think.text import TextThink
@@ -10,6 +10,7 @@ from agents.think.text import TextThink
 
 def build(parts: Parts) -> Policy:
     """Return the policy for one run."""
+    parts.settings_as(NoSettings)
     turns = parts.limits.max_turns
     return Policy(
         name="explicit",

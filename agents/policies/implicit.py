@@ -2,7 +2,7 @@
 
 from agents.act.just_in_time import JustInTime
 from agents.decide import RepeatLimit, TurnLimit, react
-from agents.policies.parts import Parts
+from agents.policies.parts import NoSettings, Parts
 from agents.policy import Policy
 from agents.summarize import Summarize
 from agents.think.node import NodeThink
@@ -10,6 +10,7 @@ from agents.think.node import NodeThink
 
 def build(parts: Parts) -> Policy:
     """Return the policy for one run."""
+    parts.settings_as(NoSettings)
     turns = parts.limits.max_turns
     return Policy(
         name="implicit",

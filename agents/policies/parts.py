@@ -1,21 +1,44 @@
 """What a policy is built from for one run."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
+from agents.contracts import Value
+from agents.errors import ConfigurationError
 from agents.policies.spec import Limits
 from agents.policy import Policy
 from agents.reasoning.model import Model
 from agents.tools.toolkit import Toolkit
 
+Settings = TypeVar("Settings", bound=Value)
+
+
+class NoSettings(Value):
+    """The settings of a policy that has none."""
+
 
 @dataclass(frozen=True)
 class Parts:
-    """One run's model, tools and limits."""
+    """One run's model, tools and limits, and what its policy version sets beside them."""
 
     model: Model
     toolkit: Toolkit
     limits: Limits
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def settings_as(self, kind: type[Settings]) -> Settings:
+        """Return the settings as the policy's own; raises ConfigurationError naming the wrong."""
+        try:
+            return kind.model_validate(dict(self.settings))
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+                for problem in error.errors(include_url=False, include_input=False)
+            )
+            raise ConfigurationError(f"The policy's settings cannot be used: {wrong}.") from error
 
 
 Build = Callable[[Parts], Policy]

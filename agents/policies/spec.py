@@ -1,5 +1,7 @@
 """What one version of a policy fixes, as it is stored; everything else is code."""
 
+from typing import Any
+
 from pydantic import Field
 
 from agents.contracts import Value
@@ -15,9 +17,14 @@ class Limits(Value):
 
 
 class PolicySpec(Value):
-    """A policy's name in the registry with its model, tools and limits."""
+    """A policy's name in the registry with its model, tools, limits and its own settings.
+
+    What may stand in `settings` is said by the policy that is named; another setting is refused
+    when the policy is built.
+    """
 
     policy: str
     model: ModelChoice = ModelChoice()
     tools: tuple[str, ...] = ()
     limits: Limits = Limits()
+    settings: dict[str, Any] = Field(default_factory=dict)

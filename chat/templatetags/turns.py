@@ -23,6 +23,11 @@ WHAT_TO_DO = {
     Reason.INTERNAL: "The turns so far are kept. Ask again; if it happens twice, tell whoever "
     "runs this Turnstone the number of the run.",
 }
+_GAVE_UP: dict[str, str] = {
+    Reason.TIME: "Ran out of time: ",
+    Reason.TURNS: "Ran out of turns: ",
+    Reason.REPEATS: "Went in a circle: ",
+}
 
 
 @register.filter
@@ -200,7 +205,7 @@ def _queued(run: Run) -> str:
 def _ended(run: Run, count: int) -> str:
     how = {
         RunStatus.SUCCEEDED: "Worked in ",
-        RunStatus.EXHAUSTED: f"Ran out of {'time' if run.reason == Reason.TIME else 'turns'}: ",
+        RunStatus.EXHAUSTED: _GAVE_UP.get(run.reason, "Gave up: "),
         RunStatus.STOPPED: "Stopped by you: ",
         RunStatus.FAILED: "Failed: ",
     }[RunStatus(run.status)]

@@ -12,7 +12,7 @@ from agents.contracts import (
     ToolCall,
     Turn,
 )
-from agents.decide import RepeatLimit, TurnLimit, react, react_in_text
+from agents.decide import FailureLimit, RepeatLimit, TurnLimit, react, react_in_text
 from agents.state import State
 
 REASON = Decision(step=Step.REASON)
@@ -118,3 +118,31 @@ def test_the_same_action_three_times_in_a_row_halts() -> None:
 )
 def test_anything_else_is_no_circle(before: State) -> None:
     assert RepeatLimit(react)(before) == REASON
+
+
+FAILED = Observation(text="no", error="ToolFailed")
+
+
+def test_a_row_of_failures_halts_the_run() -> None:
+    decide = FailureLimit(react, times=2)
+
+    decision = decide(state((ReasonKind.ACTION, FAILED), (ReasonKind.ACTION, FAILED)))
+
+    assert decision == Decision(step=Step.HALT, reason=Reason.FAILURES)
+
+
+@pytest.mark.parametrize("between", [SEEN, None])
+def test_only_failures_in_a_row_count(between: Observation | None) -> None:
+    turns = [
+        (ReasonKind.ACTION, FAILED),
+        (ReasonKind.THOUGHT, between),
+        (ReasonKind.ACTION, FAILED),
+    ]
+
+    assert FailureLimit(react, times=2)(state(*turns)) == REASON
+
+
+def test_an_answer_after_failures_is_an_answer() -> None:
+    turns = [(ReasonKind.ACTION, FAILED), (ReasonKind.ACTION, FAILED), (ReasonKind.FINAL, None)]
+
+    assert FailureLimit(react, times=2)(state(*turns)) == ANSWERED
