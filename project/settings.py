@@ -165,5 +165,11 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # What the engine may use; all of it is optional (see agents.providers.discovery).
 MODEL_ENVIRONMENT = {
     name: env.str(name, default="")
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "TURNSTONE_MODEL", "TURNSTONE_LOCAL_SERVERS")
+    for name in (
+        *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+        *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GEMINI_BASE_URL"),
+        *("OLLAMA_API_KEY", "OLLAMA_BASE_URL"),
+        *("TURNSTONE_MODEL", "TURNSTONE_LOCAL_SERVERS"),
+    )
 }

@@ -6,6 +6,9 @@ from pydantic import SecretStr
 
 from agents.contracts import Value
 
+RemoteName = Literal["openai", "anthropic", "gemini", "ollama"]
+"""The dialects that model servers speak; `openai` is the one that most of them know."""
+
 
 class ModelChoice(Value):
     """The provider and model to call; `auto` takes what the environment offers.
@@ -14,7 +17,7 @@ class ModelChoice(Value):
     provider alone: what it says, call by call. No secret is ever part of a choice.
     """
 
-    provider: Literal["auto", "openai", "demo", "scripted"] = "auto"
+    provider: Literal["auto", "demo", "scripted"] | RemoteName = "auto"
     model: str = ""
     base_url: str = ""
     temperature: float | None = None
@@ -25,6 +28,7 @@ class ModelChoice(Value):
 class Credentials(Value):
     """A server of models found in the environment, with the key that opens it."""
 
+    provider: RemoteName = "openai"
     base_url: str
     api_key: SecretStr
     model: str

@@ -5,10 +5,19 @@ from collections.abc import Mapping
 from pydantic import SecretStr
 
 from agents.errors import ConfigurationError
+from agents.providers.address import origin
 from agents.providers.base import Provider
-from agents.providers.choice import Credentials, ModelChoice
+from agents.providers.choice import Credentials, ModelChoice, RemoteName
 from agents.providers.demo import DemoProvider
-from agents.providers.discovery import NO_KEY, discover, origin
+from agents.providers.discovery import (
+    LOCAL_OLLAMA,
+    NO_KEY,
+    VENDORS,
+    configured,
+    discover,
+    first_model,
+    local_server,
+)
 from agents.providers.scripted import ScriptedProvider
 
 
@@ -25,36 +34,66 @@ def connect(choice: ModelChoice, environment: Mapping[str, str], *, position: in
             return DemoProvider()
         case "auto" if not choice.base_url:
             credentials = discover(environment)
-            return DemoProvider() if credentials is None else _openai(choice, credentials)
-        case _:
-            return _openai(choice, _credentials(choice, environment))
+            return DemoProvider() if credentials is None else _remote(choice, credentials)
+        case "auto":
+            return _remote(choice, _credentials(choice, "openai", environment))
+        case provider:
+            return _remote(choice, _credentials(choice, provider, environment))
 
 
-def _credentials(choice: ModelChoice, environment: Mapping[str, str]) -> Credentials:
+def _credentials(
+    choice: ModelChoice, provider: RemoteName, environment: Mapping[str, str]
+) -> Credentials:
     """Find the key for the chosen server.
 
     Whoever writes a policy names its server, but must not be sent the key of another one: the
     key of the environment goes only to the address that the environment gives with it.
     """
     chosen = origin(choice.base_url) if choice.base_url else None
-    found = discover(environment)
+    found = _offered(provider, environment)
     if chosen is None:
         if found is None:
-            raise ConfigurationError(
-                "This policy asks for an OpenAI-compatible model, and none is configured. Set "
-                "OPENAI_API_KEY or OPENAI_BASE_URL, or start a local server such as Ollama."
-            )
+            raise ConfigurationError(_missing(provider))
         return found
     if found is not None and origin(found.base_url) == chosen:
         return found
+    return _keyless(provider, choice.base_url, "", "the policy")
+
+
+def _offered(provider: RemoteName, environment: Mapping[str, str]) -> Credentials | None:
+    """Return the server of one dialect that the environment or this machine offers."""
+    found = configured(provider, environment)
+    if found is None and provider == "ollama":
+        model = environment.get("TURNSTONE_MODEL", "").strip()
+        model = model or first_model(provider, LOCAL_OLLAMA)
+        return _keyless(provider, LOCAL_OLLAMA, model, "Ollama on this machine")
+    if found is None and provider == "openai":
+        return local_server(environment)
+    return found
+
+
+def _keyless(provider: RemoteName, base_url: str, model: str, found: str) -> Credentials:
     return Credentials(
-        base_url=choice.base_url, api_key=SecretStr(NO_KEY), model="", found="the policy"
+        provider=provider, base_url=base_url, api_key=SecretStr(NO_KEY), model=model, found=found
     )
 
 
-def _openai(choice: ModelChoice, credentials: Credentials) -> Provider:
-    # The SDK takes two seconds to import; a process that calls no such model goes without.
-    from agents.providers.openai import OpenAIProvider
+def _missing(provider: RemoteName) -> str:
+    if provider == "openai":
+        return (
+            "This policy asks for an OpenAI-compatible model, and none is configured. Set "
+            "OPENAI_API_KEY or OPENAI_BASE_URL, or start a local server such as Ollama."
+        )
+    vendor = VENDORS[provider]
+    return (
+        f"This policy asks for a model of {provider.capitalize()}, and none is configured. Set "
+        f"{' or '.join(vendor.keys)}, or {vendor.address} for a server that needs no key."
+    )
+
+
+def _remote(choice: ModelChoice, credentials: Credentials) -> Provider:
+    # The HTTP library takes a quarter of a second to import; the demo model goes without.
+    from agents.providers.dialects import PROVIDERS
 
     model = choice.model or credentials.model
     if not model:
@@ -62,4 +101,4 @@ def _openai(choice: ModelChoice, credentials: Credentials) -> Provider:
             f"Which model to ask is not known: {credentials.found} names none, and no server of "
             "this machine lists one there. Set TURNSTONE_MODEL, or name the model in the policy."
         )
-    return OpenAIProvider(credentials.model_copy(update={"model": model}))
+    return PROVIDERS[credentials.provider](credentials.model_copy(update={"model": model}))

@@ -26,10 +26,16 @@ class ParameterRefused(ProviderRefused):
 
 @dataclass(frozen=True)
 class Faults:
-    """Make the errors of one server; `place` is shown in them, `key` never."""
+    """Make the errors of one server; `place` is shown in them, `key` never.
 
-    place: str
-    key: str = field(repr=False)
+    `key_name` and `address_name` are the variables that configure the server.
+    """
+
+    place: str = ""
+    key: str = field(default="", repr=False)
+    key_name: str = "OPENAI_API_KEY"
+    address_name: str = "OPENAI_BASE_URL"
+    address_hint: str = ""
 
     def of_status(self, status: int, headers: Mapping[str, str], body: str) -> ProviderError:
         """Return the error that an HTTP status other than success stands for."""
@@ -39,21 +45,25 @@ class Faults:
         if status in BUSY_STATUSES or status >= 500:
             return ProviderBusy(
                 f"The model server at {self.place} is busy or failing (status {status}): {words}",
-                retry_after=retry_after(headers),
+                retry_after=retry_after(headers, body),
             )
         if status < 400:
             return ProviderRefused(
                 f"The model server at {self.place} sends us elsewhere (status {status}), and a key "
-                "is not carried along. Set OPENAI_BASE_URL to the final address."
+                f"is not carried along. Set {self.address_name} to the final address."
             )
+        refuses_key = ("refuses the key", f" Check {self.key_name}.")
         refuses, hint = {
-            401: ("refuses the key", " Check OPENAI_API_KEY."),
-            403: ("refuses the key", " Check OPENAI_API_KEY."),
+            401: refuses_key,
+            403: refuses_key,
             404: (
                 "knows no such model or address",
-                " Check TURNSTONE_MODEL, and that OPENAI_BASE_URL is right (most end in /v1).",
+                f" Check TURNSTONE_MODEL, and that {self.address_name} is right"
+                f"{self.address_hint}.",
             ),
         }.get(status, ("refuses the request", ""))
+        if "API_KEY_INVALID" in body:  # Gemini says so with status 400
+            refuses, hint = refuses_key
         return ProviderRefused(
             f"The model server at {self.place} {refuses} (status {status}): {words}{hint}"
         )
@@ -63,21 +73,29 @@ class Faults:
         fields = error if isinstance(error, dict) else {"message": error}
         words = self.words(fields.get("message") or json.dumps(error, ensure_ascii=False))
         kind = " ".join(str(fields.get(name) or "").lower() for name in ("type", "code", "status"))
-        if re.search(r"\b(?:429|5\d\d)\b|rate_limit|overload|server_error|unavailable", kind):
+        if re.search(
+            r"\b(?:429|5\d\d)\b|rate_limit|overload|server_error|api_error|unavailable", kind
+        ):
             return ProviderBusy(f"The model server at {self.place} failed half-way: {words}")
         if re.search(r"\b4\d\d\b|invalid|context_length|not_found|auth|permission|quota", kind):
             return ProviderRefused(f"The model server at {self.place} refuses the request: {words}")
         return ProviderGarbled(f"The model server at {self.place} broke off its reply: {words}")
+
+    def of_refusal(self, reason: str) -> ProviderRefused:
+        """Return the error of an answer that the server withholds, for `reason` in its words."""
+        return ProviderRefused(
+            f"The model server at {self.place} declined to answer ({self.words(reason)})."
+        )
 
     def of_nonsense(self, data: str) -> ProviderGarbled:
         """Return the error of an answer that is not what the protocol promises."""
         if data.lstrip()[:1] == "<":
             return ProviderGarbled(
                 f"What answers at {self.place} is a web page and no model server. Check "
-                "OPENAI_BASE_URL (most end in /v1)."
+                f"{self.address_name}{self.address_hint}."
             )
         return ProviderGarbled(
-            f"The model server at {self.place} sent what is no chat completion: "
+            f"The model server at {self.place} sent what is no reply: "
             f"{self.words(data) or 'nothing'}"
         )
 
@@ -105,7 +123,7 @@ def said_in(body: str) -> str:
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str], body: str = "") -> float | None:
     """Return the seconds that the server asks us to wait, None when it does not say."""
     given = headers.get("retry-after", "").strip()
     try:
@@ -113,30 +131,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             seconds = float(milliseconds) / 1000
         elif re.fullmatch(r"[\d.]+", given):
             seconds = float(given)
+        elif not given and (named := re.search(r'"retryDelay"\s*:\s*"([\d.]+)s"', body)):
+            seconds = float(named[1])  # Gemini says so in the body
         else:
             seconds = email.utils.parsedate_to_datetime(given).timestamp() - time.time()
     except (ValueError, OverflowError):
         return None
     return max(0.0, seconds) if math.isfinite(seconds) else None
-
-
-def refused_parameter(status: int, body: str, parameters: Mapping[str, Any]) -> str | None:
-    """Name the parameter that the server cannot take and the request can do without.
-
-    None when the refusal is about anything else. Servers differ in what they know of the protocol:
-    LM Studio knows no json_object, older ones no stream_options, reasoning models no stop.
-    """
-    if status not in (400, 422):
-        return None
-    said = said_in(body)
-    for name in ("stream_options", "response_format"):
-        if name in parameters and re.search(rf"\b{name}\b", body):
-            return name
-    for name in ("stop", "stream"):
-        if parameters.get(name) and (
-            re.search(rf"""["'`]{name}["'`]""", said) or re.search(rf'"param"\s*:\s*"{name}"', body)
-        ):
-            return name
-    if "max_tokens" in parameters and re.search(r"\bmax_completion_tokens\b.*instead", said):
-        return "max_tokens"
-    return None

@@ -1,41 +1,42 @@
 """Any model server that speaks OpenAI's chat completions: OpenAI, Ollama, vLLM, LM Studio, ...
 
-The SDK gives the key and the transport; the body is posted as it is and the stream is read here,
-which costs a part of the SDK's time and does not grow with the history.
+https://platform.openai.com/docs/api-reference/chat. The body is posted as it is and the stream is
+read here: the SDK would walk the whole history on every call.
 """
 
-import json
-import logging
-import random
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
-from agents.control import Control
-from agents.errors import ProviderBusy, ProviderUnreachable
-from agents.providers.base import Finish, ModelRequest, Token, encoded
-from agents.providers.choice import Credentials
-from agents.providers.faults import ParameterRefused
-from agents.providers.server import shared
+from agents.contracts import Image, Message, Role
+from agents.providers.base import ModelRequest, Token, encoded
+from agents.providers.faults import Faults, said_in
+from agents.providers.remote import RemoteProvider
+from agents.providers.replies import Reply
 
-RETRIES = 2
-FIRST_DELAY = 0.5
-LONGEST_DELAY = 120.0
-"""Seconds; a server that asks for more patience than this is not waited for."""
-
-logger = logging.getLogger(__name__)
+REPEATED_ROLES = "repeated roles"
+"""What DeepSeek-R1 and some chat templates refuse: two messages of one speaker in a row."""
+_ALTERNATE = re.compile(r"successive user or assistant messages|roles must alternate")
 
 
-class OpenAIProvider:
-    """Call one model of one server; the providers of a server share its connections."""
+class OpenAIProvider(RemoteProvider):
+    """Call one model of an OpenAI-compatible server."""
 
     name = "openai"
+    address_hint = " (most end in /v1)"
 
-    def __init__(self, credentials: Credentials) -> None:
-        self.model = credentials.model
-        self._server = shared(credentials.base_url, credentials.api_key)
+    @staticmethod
+    def headers(key: str) -> dict[str, str]:
+        """Return the key as a bearer token."""
+        return {"Authorization": f"Bearer {key}"}
 
-    def body(self, request: ModelRequest) -> str:
-        """Return the JSON to post: parameters first, then the messages, which only grow."""
+    def path(self) -> str:
+        """Return the path of chat completions."""
+        return "/chat/completions"
+
+    def parameters(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the parameters that were asked for, then the messages."""
         body: dict[str, Any] = {
             "model": self.model,
             "stream": True,
@@ -49,60 +50,148 @@ class OpenAIProvider:
             body["stop"] = list(request.stop)
         if request.as_json:
             body["response_format"] = {"type": "json_object"}
-        body["messages"] = [{"role": m.role, "content": m.content} for m in request.messages]
-        for parameter in self._unwanted:
-            body = _without(body, parameter)
-        return encoded(body)
+        body["messages"] = list(_messages(request.messages))
+        return body
 
-    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
-        """Post `body` and yield the reply; try again while nothing of it has come.
+    def reply(self, faults: Faults) -> Reply:
+        """Return the reader of a chat completion."""
+        return Completion(faults)
 
-        A parameter that the server does not take is left out, from then on too; the Finish says
-        what was posted instead of `body`.
-        """
-        posted, left_out = body, self._unwanted
-        failures = 0
-        begun = False
-        while True:
-            control.check()
-            try:
-                for item in self._server.reply(posted, control):
-                    begun = True
-                    if isinstance(item, Finish) and posted != body:
-                        self._server.unwanted[self.model] = self._unwanted | left_out
-                        item = item.model_copy(update={"body": posted})
-                    yield item
-                return
-            except ParameterRefused as refusal:
-                logger.info("%s knows no %s", self._server.place, refusal.parameter)
-                posted = encoded(_without(json.loads(posted), refusal.parameter))
-                left_out |= {refusal.parameter}
-            except (ProviderUnreachable, ProviderBusy) as error:
-                failures += 1
-                if begun or failures > RETRIES:
-                    raise
-                _pause(error, failures, control)
+    def refused(self, status: int, said: str, posted: dict[str, Any]) -> str | None:
+        """Name what servers differ in: stream_options, json_object, stop, speakers in turn."""
+        return refused_parameter(status, said, posted)
 
-    @property
-    def _unwanted(self) -> frozenset[str]:
-        return self._server.unwanted.get(self.model, frozenset())
+    def without(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
+        """Leave a parameter out, or give it the name that newer models know it by."""
+        if parameter == "max_tokens":
+            return {("max_completion_tokens" if k == parameter else k): posted[k] for k in posted}
+        if parameter == REPEATED_ROLES:
+            return posted | {"messages": _merged(posted["messages"])}
+        also = {"stream": "stream_options"}.get(parameter)
+        return {name: value for name, value in posted.items() if name not in (parameter, also)}
 
 
-def _pause(error: ProviderUnreachable | ProviderBusy, failures: int, control: Control) -> None:
-    """Wait before the next try as the server asks, else longer each time; or give up at once."""
-    delay = error.retry_after
-    if delay is None:
-        # Spread, so that runs which failed together do not come back together.
-        delay = FIRST_DELAY * 2 ** (failures - 1) * random.uniform(0.75, 1.25)  # noqa: S311
-    if delay > LONGEST_DELAY or delay >= control.remaining():
-        raise error
-    logger.info("Trying the model again in %.1f s: %s", delay, error)
-    control.wait(delay)
+class Completion(Reply):
+    """A chat completion, in chunks or whole."""
+
+    def read(self, chunk: dict[str, Any]) -> list[Token]:
+        """Read one chunk; a whole completion is a chunk whose message is the delta."""
+        if chunk.get("object") == "error":
+            raise self.faults.of_error(chunk)
+        if usage := chunk.get("usage"):
+            self.counted(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+        choices = chunk.get("choices")
+        if choices is None and not usage:
+            raise KeyError("choices")
+        self.any = True
+        if not choices:
+            return []
+        choice = choices[0]
+        if reason := choice.get("finish_reason"):
+            self.stopped(reason)
+            self.withheld = "content_filter" if reason == "content_filter" else ""
+        delta = choice.get("delta") or choice.get("message")
+        return self._delta(delta) if delta else []
+
+    def _delta(self, delta: dict[str, Any]) -> list[Token]:
+        for place, call in enumerate(delta.get("tool_calls") or ()):
+            function = call["function"]
+            self.called(call.get("index", place), function.get("name"), function.get("arguments"))
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        answer = delta.get("content") or delta.get("refusal")
+        if not thought:
+            return self.said(answer)
+        return self.said(thought, "reasoning") + self.said(answer)
 
 
-def _without(body: dict[str, Any], parameter: str) -> dict[str, Any]:
-    """Leave a parameter out, or give it the name that newer models know it by."""
-    if parameter == "max_tokens":
-        return {("max_completion_tokens" if k == parameter else k): v for k, v in body.items()}
-    also = {"stream": "stream_options"}.get(parameter)
-    return {name: value for name, value in body.items() if name not in (parameter, also)}
+def refused_parameter(status: int, body: str, posted: dict[str, Any]) -> str | None:
+    """Name the parameter that the server cannot take and the request can do without.
+
+    None when the refusal is about anything else. Servers differ in what they know of the protocol:
+    LM Studio knows no json_object, older ones no stream_options, reasoning models no stop.
+    """
+    if status not in (400, 422):
+        return None
+    said = said_in(body)
+    for name in ("stream_options", "response_format"):
+        if name in posted and re.search(rf"\b{name}\b", body):
+            return name
+    for name in ("stop", "stream"):
+        if posted.get(name) and (
+            re.search(rf"""["'`]{name}["'`]""", said) or re.search(rf'"param"\s*:\s*"{name}"', body)
+        ):
+            return name
+    if "max_tokens" in posted and re.search(r"\bmax_completion_tokens\b.*instead", said):
+        return "max_tokens"
+    if _ALTERNATE.search(said) and len(_merged(posted["messages"])) < len(posted["messages"]):
+        return REPEATED_ROLES
+    return None
+
+
+def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+    """Translate; calls made together are one message, and what they show follows as the user's."""
+    for role, some in groupby(messages, lambda message: message.role):
+        if role is Role.TOOL_REQUEST:
+            yield _requests(list(some))
+        elif role is Role.TOOL_RESULT:
+            yield from _results(list(some))
+        else:
+            for message in some:
+                yield {"role": role, "content": _content(message.content, message.images)}
+
+
+def _requests(messages: list[Message]) -> dict[str, Any]:
+    calls = [
+        {
+            "id": message.call_id,
+            "type": "function",
+            "function": {"name": message.call.tool, "arguments": encoded(message.call.inputs)},
+        }
+        for message in messages
+        if message.call is not None
+    ]
+    said = "\n".join(message.content for message in messages if message.content)
+    return {"role": "assistant", "content": said or None, "tool_calls": calls}
+
+
+def _results(messages: list[Message]) -> Iterator[dict[str, Any]]:
+    for message in messages:
+        yield {"role": "tool", "tool_call_id": message.call_id, "content": message.content}
+    images = [image for message in messages for image in message.images]
+    if images:
+        yield {"role": "user", "content": _content("", images)}
+
+
+def _content(text: str, images: Sequence[Image]) -> str | list[dict[str, Any]]:
+    if not images:
+        return text
+    return ([{"type": "text", "text": text}] if text else []) + [
+        {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{image.data}"}}
+        for image in images
+    ]
+
+
+def _merged(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Join what the user, or the assistant, says in a row; calls and their results stay apart."""
+    merged: list[dict[str, Any]] = []
+    for message in messages:
+        last = merged[-1] if merged else None
+        if last is not None and _may_join(last) and last["role"] == message["role"]:
+            merged[-1] = last | {"content": _joined(last["content"], message["content"])}
+        else:
+            merged.append(message)
+    return merged
+
+
+def _may_join(message: dict[str, Any]) -> bool:
+    return message["role"] in ("system", "user", "assistant") and "tool_calls" not in message
+
+
+def _joined(one: Any, other: Any) -> Any:
+    if isinstance(one, str) and isinstance(other, str):
+        return f"{one}\n\n{other}"
+    return _parts(one) + _parts(other)
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content

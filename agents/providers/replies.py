@@ -1,9 +1,10 @@
-"""A chat completion as the server sends it, streamed or in one piece, read into tokens."""
+"""A reply as the server sends it, streamed or in one piece, read into tokens."""
 
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from agents.contracts import Usage
@@ -22,131 +23,113 @@ BLANKS = b" \t\r\n\xef\xbb\xbf"
 Kind = Literal["answer", "reasoning"]
 
 
-def read_reply(
-    pieces: Iterable[bytes], faults: Faults, ending: Callable[[], None] = lambda: None
-) -> Iterator[Token | Finish]:
-    """Yield the tokens of the reply in `pieces`, then its Finish.
+class Reply(ABC):
+    """The state of one reply between its chunks; each dialect reads its own chunks.
 
-    A server that ignores `stream` and answers one JSON object is read too. `ending` is called when
-    all the text has come. Raises what `faults` makes of an error object, ProviderGarbled for what
-    is no chat completion and ProviderTruncated for one without an end; what `pieces` raises before
-    the end is raised.
+    `stop_reason` is None until the server says why it stopped; `withheld` is its word for a reply
+    that it does not give. `any` is set by a chunk that a reply of the dialect can have.
     """
-    iterator = iter(pieces)
-    start = b""
-    for piece in iterator:
-        start = (start + piece).lstrip(BLANKS)
-        if start:
-            break
-    whole = itertools.chain((start,), iterator)
-    if start[:1] == b"{":
-        return _from_object(whole, faults)
-    if start[:1] == b"<":
-        raise faults.of_nonsense("<")
-    return _from_stream(whole, faults, ending)
 
-
-def _from_stream(
-    pieces: Iterable[bytes], faults: Faults, ending: Callable[[], None]
-) -> Iterator[Token | Finish]:
-    reply = _Reply(faults)
-    try:
-        for data in events(pieces):
-            if data == "[DONE]":
-                reply.done = True
-                break
-            yield from reply.take(data)
-            if reply.stop_reason is not None:
-                ending()
-    except (ProviderTruncated, ProviderSilent):
-        # All that was still to come was the count of tokens.
-        if reply.stop_reason is None:
-            raise
-    yield from reply.end()
-
-
-def _from_object(pieces: Iterable[bytes], faults: Faults) -> Iterator[Token | Finish]:
-    body = bytearray()
-    for piece in pieces:
-        body += piece
-        if len(body) > MAX_EVENT:
-            raise ProviderGarbled(f"The model server's answer is longer than {MAX_EVENT:,} bytes.")
-    reply = _Reply(faults)
-    yield from reply.take(body.decode("utf-8", "replace"))
-    yield from reply.end()
-
-
-class _Reply:
-    """The state of one reply between its chunks."""
+    STOP_REASONS: Mapping[str, str] = {}
+    """The server's words for the reasons that have one name here: stop, length, tool_calls."""
 
     def __init__(self, faults: Faults) -> None:
+        self.faults = faults
         self.stop_reason: str | None = None
+        self.withheld = ""
         self.done = False
-        self._faults = faults
-        self._usage = Usage()
+        self.any = False
+        self.usage = Usage()
         self._size = 0
         self._held: dict[Kind, str] = {}
-        self._any = False
+        self._calls: dict[object, tuple[list[str], list[str]]] = {}
+
+    @abstractmethod
+    def read(self, chunk: dict[str, Any]) -> list[Token]:
+        """Read one chunk; a whole reply is a chunk too."""
+
+    def frames(self, pieces: Iterable[bytes], start: bytes) -> Iterator[str]:
+        """Cut the bytes into chunks: events, or one object where `stream` was ignored."""
+        return iter((_whole(pieces),)) if start == b"{" else events(pieces)
 
     def take(self, data: str) -> list[Token]:
-        """Read one chunk; a whole completion is a chunk whose message is the delta."""
+        """Read one chunk as it came; raises ProviderError for an error and for what is none."""
+        if data == "[DONE]":
+            self.done = True
+            return []
         try:
-            return self._read(json.loads(data))
+            chunk = json.loads(data)
+            if error := chunk.get("error"):
+                raise self.faults.of_error(error)
+            return self.read(chunk)
         except (ValueError, RecursionError, AttributeError, LookupError, TypeError) as error:
-            raise self._faults.of_nonsense(data) from error
+            raise self.faults.of_nonsense(data) from error
 
     def end(self) -> Iterator[Token | Finish]:
         """Close the reply: yield its Finish, or raise if the server did not say that it ended."""
-        if not self._any:
-            raise self._faults.of_nonsense("")
+        if not self.any:
+            raise self.faults.of_nonsense("")
+        if self.withheld:
+            raise self.faults.of_refusal(self.withheld)
         if self.stop_reason is None and not (self.done and self._size):
             raise ProviderTruncated("The model server ended the reply before it was complete.")
         for kind in self._held:
             yield Token(text="\ufffd", kind=kind)
-        yield Finish(stop_reason=self.stop_reason or "", usage=self._usage)
+        yield from self._called()
+        yield Finish(stop_reason=self.stop_reason or "", usage=self.usage)
 
-    def _read(self, chunk: dict[str, Any]) -> list[Token]:
-        if chunk.get("error"):
-            raise self._faults.of_error(chunk["error"])
-        if chunk.get("object") == "error":
-            raise self._faults.of_error(chunk)
-        if usage := chunk.get("usage"):
-            self._usage = Usage(
-                input_tokens=_count(usage.get("prompt_tokens")),
-                output_tokens=_count(usage.get("completion_tokens")),
-            )
-        choices = chunk.get("choices")
-        if choices is None and not usage:
-            raise KeyError("choices")
-        self._any = True
-        if not choices:
+    def stopped(self, reason: object) -> None:
+        """Take the server's word for why it stopped."""
+        word = UNFIT.sub("\ufffd", str(reason))[:40]
+        self.stop_reason = self.STOP_REASONS.get(word, word)
+
+    def counted(self, input_tokens: Any = None, output_tokens: Any = None) -> None:
+        """Take what the server counted; what it does not say now stays as it was."""
+        self.usage = Usage(
+            input_tokens=_first(_count(input_tokens), self.usage.input_tokens),
+            output_tokens=_first(_count(output_tokens), self.usage.output_tokens),
+        )
+
+    def said(self, text: Any, kind: Kind = "answer") -> list[Token]:
+        """Return the token of a piece of text, none for an empty one."""
+        if not text:
             return []
-        choice = choices[0]
-        if reason := choice.get("finish_reason"):
-            self.stop_reason = UNFIT.sub("\ufffd", str(reason))[:40]
-        delta = choice.get("delta") or choice.get("message")
-        return self._tokens(delta) if delta else []
-
-    def _tokens(self, delta: dict[str, Any]) -> list[Token]:
-        tokens = []
-        reasoning = delta.get("reasoning_content") or delta.get("reasoning")
-        if reasoning:
-            tokens.append(self._token(reasoning, "reasoning"))
-        if content := delta.get("content") or delta.get("refusal"):
-            tokens.append(self._token(content, "answer"))
-        return [token for token in tokens if token.text]
-
-    def _token(self, text: str, kind: Kind) -> Token:
         if not isinstance(text, str):
             raise TypeError(kind)
         if self._held or UNFIT.search(text):
             text = self._fit(text, kind)
+        self._grow(text)
+        return [Token(text=text, kind=kind)] if text else []
+
+    def called(self, which: object, name: Any, inputs: Any) -> None:
+        """Take a piece of a call that the model makes in its server's own way.
+
+        Nobody offers it tools so, yet models trained to call do. What it wanted is said at the end
+        as text, the contract's own JSON, so that nothing of a reply is lost.
+        """
+        names, texts = self._calls.setdefault(which, ([], []))
+        text = inputs if isinstance(inputs, str) else json.dumps(inputs or {}, ensure_ascii=False)
+        for parts, piece in ((names, name or ""), (texts, text)):
+            piece = UNFIT.sub("\ufffd", piece)
+            self._grow(piece)
+            parts.append(piece)
+
+    def _called(self) -> Iterator[Token]:
+        for names, texts in self._calls.values():
+            said = "".join(texts)
+            try:
+                inputs = json.loads(said or "{}")
+            except (ValueError, RecursionError):
+                inputs = said
+            call = json.dumps({"tool": "".join(names), "inputs": inputs}, ensure_ascii=False)
+            yield Token(text=f"\n{call}\n")
+
+    def _grow(self, text: str) -> None:
         self._size += len(text)
         if self._size > MAX_REPLY:
             raise ProviderGarbled(
                 f"The model's reply is longer than {MAX_REPLY:,} characters; it does not stop."
             )
-        return Token(text=text, kind=kind)
 
     def _fit(self, text: str, kind: Kind) -> str:
         """Join a character that was cut between two chunks, and replace what no text can hold."""
@@ -158,5 +141,61 @@ class _Reply:
         return text.replace("\x00", "\ufffd")
 
 
+def read_reply(
+    pieces: Iterable[bytes], reply: Reply, ending: Callable[[], None] = lambda: None
+) -> Iterator[Token | Finish]:
+    """Yield the tokens of the reply in `pieces`, then its Finish.
+
+    `ending` is called when all the text has come. Raises ProviderRefused or ProviderBusy for an
+    error that the server reports, ProviderGarbled for what is no reply and ProviderTruncated for
+    one without an end; what `pieces` raises before the end is raised.
+    """
+    iterator = iter(pieces)
+    start = _start(iterator)
+    if start[:1] == b"<":
+        raise reply.faults.of_nonsense("<")
+    try:
+        for data in reply.frames(itertools.chain((start,), iterator), start[:1]):
+            yield from reply.take(data)
+            if reply.done:
+                break
+            if reply.stop_reason is not None:
+                ending()
+    except (ProviderTruncated, ProviderSilent):
+        # All that was still to come was the count of tokens.
+        if reply.stop_reason is None:
+            raise
+    yield from reply.end()
+
+
+def total(counts: Iterable[Any]) -> int | None:
+    """Return the sum of what the server counted in parts, None where it counted nothing."""
+    known = [count for count in map(_count, counts) if count is not None]
+    return sum(known) if known else None
+
+
+def _start(pieces: Iterator[bytes]) -> bytes:
+    """Take the first bytes that are not blank."""
+    start = b""
+    for piece in pieces:
+        start = (start + piece).lstrip(BLANKS)
+        if start:
+            break
+    return start
+
+
+def _whole(pieces: Iterable[bytes]) -> str:
+    body = bytearray()
+    for piece in pieces:
+        body += piece
+        if len(body) > MAX_EVENT:
+            raise ProviderGarbled(f"The model server's answer is longer than {MAX_EVENT:,} bytes.")
+    return body.decode("utf-8", "replace")
+
+
 def _count(tokens: Any) -> int | None:
     return tokens if isinstance(tokens, int) and 0 <= tokens <= MAX_COUNT else None
+
+
+def _first(new: int | None, old: int | None) -> int | None:
+    return old if new is None else new

@@ -1,13 +1,15 @@
-"""One OpenAI-compatible server: the client that all its calls share, and one call to it."""
+"""One model server: the connections that all its calls share, and one call to it."""
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpcore2
 import httpx2
-import openai
 from pydantic import SecretStr
 
 from agents.control import Control
@@ -19,9 +21,7 @@ from agents.errors import (
     ProviderTruncated,
     ProviderUnreachable,
 )
-from agents.providers.base import Finish, Token
-from agents.providers.faults import Faults, ParameterRefused, refused_parameter
-from agents.providers.replies import read_reply
+from agents.providers.faults import Faults, ParameterRefused
 from agents.providers.transport import Transport, watched
 
 ENDING_SECONDS = 2.0
@@ -33,7 +33,11 @@ HEADERS = {
     "Accept": "text/event-stream, application/json",
     "Accept-Encoding": "identity",
     "Content-Type": "application/json",
+    "User-Agent": "turnstone",
 }
+
+Refused = Callable[[int, str, dict[str, Any]], str | None]
+"""Read a refusal: its status, its words and what was posted; name the parameter it is about."""
 
 
 class Server:
@@ -43,69 +47,56 @@ class Server:
     message of an error holds the key.
     """
 
-    def __init__(self, base_url: str, api_key: SecretStr) -> None:
+    def __init__(self, base_url: str, headers: Mapping[str, str], faults: Faults) -> None:
         self.unwanted: dict[str, frozenset[str]] = {}
-        self.place = urlsplit(base_url).netloc
-        self._key = api_key.get_secret_value()
-        if not self._key.isascii() or not self._key.isprintable() or " " in self._key:
-            raise ConfigurationError("The key of the model server holds a character no key has.")
-        self._faults = Faults(self.place, self._key)
+        self.place = faults.place
+        self.faults = faults
+        self._base_url = base_url.rstrip("/")
         try:
-            # The SDK's own retries sleep where nothing can halt them.
-            self._client = openai.OpenAI(
-                base_url=base_url,
-                api_key=self._key,
-                # Named here, so that no variable of the SDK's own can put another in its place.
-                default_headers={"Authorization": f"Bearer {self._key}"},
-                max_retries=0,
-                timeout=None,
-                http_client=httpx2.Client(transport=Transport(base_url), follow_redirects=False),
-            )
+            httpx2.URL(base_url)
+            self._transport = Transport(base_url)
         except httpx2.InvalidURL as error:
             raise ConfigurationError(f"No model server can be at {self.place}: {error}") from error
+        self._headers = HEADERS | dict(headers)
 
-    def reply(self, body: str, control: Control) -> Iterator[Token | Finish]:
-        """Post `body` once and yield the tokens of the reply, then its Finish."""
-        response = self._post(body, control)
+    @contextmanager
+    def posted(
+        self, path: str, body: str, control: Control, refused: Refused
+    ) -> Iterator["Pieces"]:
+        """Post `body` once and give the bytes of the reply; let go of the connection in the end."""
+        response = self._post(path, body, control)
         try:
-            pieces = _Pieces(response, control, self.place)
-            yield from read_reply(pieces, self._faults, pieces.end_soon)
-            pieces.drain()
+            if response.status_code >= 300:
+                raise self._refusal(response, body, refused)
+            yield Pieces(response, control, self.place)
         finally:
             response.close()
 
-    def _post(self, body: str, control: Control) -> httpx2.Response:
-        streamed: bool = True
+    def _post(self, path: str, body: str, control: Control) -> httpx2.Response:
         try:
+            request = httpx2.Request(
+                "POST", self._base_url + path, headers=self._headers, content=body.encode()
+            )
             with watched(control, control.idle_seconds):
-                response: httpx2.Response = self._client.post(
-                    "/chat/completions",
-                    cast_to=httpx2.Response,
-                    content=body.encode(),
-                    options={"headers": HEADERS},
-                    stream=streamed,
-                )
-        except openai.APIStatusError as error:
-            raise self._refused(error.response, body) from None
+                return self._transport.handle_request(request)
         except (httpcore2.ReadTimeout, httpcore2.WriteTimeout) as error:
             raise _silent(self.place, control) from error
         except (*UNREACHABLE, UnicodeError) as error:
             raise ProviderUnreachable(
                 f"No model server answers at {self.place}: {error or type(error).__name__}. "
-                "Is it running, and is OPENAI_BASE_URL right?"
+                f"Is it running, and is {self.faults.address_name} right?"
             ) from error
         except httpcore2.RemoteProtocolError as error:
             raise _not_http(self.place, error) from error
-        return response
 
-    def _refused(self, response: httpx2.Response, body: str) -> ProviderError:
-        status, said = response.status_code, response.text
-        fault = self._faults.of_status(status, response.headers, said)
-        parameter = refused_parameter(status, said, json.loads(body))
+    def _refusal(self, response: httpx2.Response, body: str, refused: Refused) -> ProviderError:
+        status, said = response.status_code, response.read().decode("utf-8", "replace")
+        fault = self.faults.of_status(status, response.headers, said)
+        parameter = refused(status, said, json.loads(body))
         return fault if parameter is None else ParameterRefused(str(fault), parameter)
 
 
-class _Pieces:
+class Pieces:
     """The bytes of one reply as they come, with every fault of the line named."""
 
     def __init__(self, response: httpx2.Response, control: Control, place: str) -> None:
@@ -153,19 +144,28 @@ class _Pieces:
             return
 
 
-_servers: dict[tuple[str, SecretStr], Server] = {}
+_servers: dict[tuple[str, str, SecretStr], Server] = {}
 _lock = threading.Lock()
 
 
-def shared(base_url: str, api_key: SecretStr) -> Server:
-    """Return this process's one Server of the address and key; a client takes 57 ms to build.
+def shared(
+    base_url: str, api_key: SecretStr, headers: Callable[[str], dict[str, str]], faults: Faults
+) -> Server:
+    """Return this process's one Server of the address, the key and the dialect.
 
-    Raises ConfigurationError for a key that cannot be sent.
+    `faults` says which variables configure it. Raises ConfigurationError for a key that cannot be
+    sent.
     """
     with _lock:
-        which = (base_url.rstrip("/"), api_key)
+        which = (base_url.rstrip("/"), faults.key_name, api_key)
         if which not in _servers:
-            _servers[which] = Server(base_url, api_key)
+            key = api_key.get_secret_value()
+            if not key.isascii() or not key.isprintable() or " " in key:
+                raise ConfigurationError(
+                    "The key of the model server holds a character no key has."
+                )
+            faults = replace(faults, place=urlsplit(base_url).netloc, key=key)
+            _servers[which] = Server(base_url, headers(key), faults)
         return _servers[which]
 
 

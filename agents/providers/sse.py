@@ -20,7 +20,7 @@ def events(pieces: Iterable[bytes], *, limit: int = MAX_EVENT) -> Iterator[str]:
     """
     data: list[bytes] = []
     size = 0
-    for line in _lines(pieces, limit):
+    for line in lines(pieces, limit):
         if line[:5] == b"data:":
             value = line[6:] if line[5:6] == b" " else line[5:]
             size += len(value)
@@ -37,8 +37,8 @@ def events(pieces: Iterable[bytes], *, limit: int = MAX_EVENT) -> Iterator[str]:
         yield b"\n".join(data).decode("utf-8", "replace")
 
 
-def _lines(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """Yield complete lines in time linear in the bytes."""
+def lines(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
+    """Yield complete lines, in time linear in the bytes; raises as `events` does."""
     begun: list[bytes] = []
     size = 0
     for piece in _with_lf(pieces):

@@ -30,16 +30,6 @@ LARGE_WRITE = 64_000
 """Bytes; less than this fits the kernel's buffer of a connection that waits for a request."""
 ERROR_BYTES = 64_000
 ERROR_SECONDS = 2.0
-SENT_HEADERS = {
-    b"accept",
-    b"accept-encoding",
-    b"authorization",
-    b"connection",
-    b"content-length",
-    b"content-type",
-    b"host",
-    b"user-agent",
-}
 
 T = TypeVar("T")
 
@@ -102,11 +92,7 @@ class Transport(httpx2.BaseTransport):
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request and return the response, its body still to be read unless an error.
-
-        Only the headers that a model call needs are sent: the SDK adds some that it finds in
-        variables of its own, and those are not for every server.
-        """
+        """Send the request and return the response, its body still to be read unless an error."""
         assert isinstance(request.stream, httpx2.SyncByteStream)  # noqa: S101
         response = self._pool.handle_request(
             httpcore2.Request(
@@ -117,11 +103,7 @@ class Transport(httpx2.BaseTransport):
                     port=request.url.port,
                     target=request.url.raw_path,
                 ),
-                headers=[
-                    (name, value)
-                    for name, value in request.headers.raw
-                    if name.lower() in SENT_HEADERS
-                ],
+                headers=request.headers.raw,
                 content=request.stream,
                 extensions=request.extensions,
             )

@@ -38,4 +38,6 @@ def _look_up() -> CurrentModel:
     if credentials is None:
         demo = connect(ModelChoice(provider="demo"), settings.MODEL_ENVIRONMENT)
         return CurrentModel(demo.name, demo.model, is_demo=True, found="built in")
-    return CurrentModel("openai", credentials.model, is_demo=False, found=credentials.found)
+    return CurrentModel(
+        credentials.provider, credentials.model, is_demo=False, found=credentials.found
+    )

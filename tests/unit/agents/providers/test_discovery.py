@@ -9,7 +9,7 @@ import pytest
 
 from agents.errors import ConfigurationError
 from agents.providers.choice import Credentials
-from agents.providers.discovery import DEFAULT_MODEL, discover
+from agents.providers.discovery import VENDORS, discover
 
 if TYPE_CHECKING:
     from tests.unit.agents.providers.conftest import Wire
@@ -48,7 +48,7 @@ def test_a_key_alone_is_for_openai_and_its_documented_model() -> None:
 
     assert credentials.base_url == "https://api.openai.com/v1"
     assert credentials.api_key.get_secret_value() == "sk-x"
-    assert credentials.model == DEFAULT_MODEL
+    assert credentials.model == VENDORS["openai"].model
     assert credentials.found == "OPENAI_API_KEY in the environment"
 
 

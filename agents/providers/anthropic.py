@@ -1,0 +1,159 @@
+"""Anthropic's Messages API: Claude, and the servers that speak like it.
+
+https://platform.claude.com/docs/en/api/messages and .../build-with-claude/streaming.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agents.contracts import Image, Message, Role
+from agents.providers.base import ModelRequest, Token
+from agents.providers.dialogue import rules_and_rest, speeches
+from agents.providers.discovery import NO_KEY
+from agents.providers.faults import Faults
+from agents.providers.remote import RemoteProvider
+from agents.providers.replies import Reply, total
+
+VERSION = "2023-06-01"
+MAX_TOKENS = 16_000
+"""The tokens of a reply, thinking among them, when nobody sets a limit: this API demands one."""
+
+
+class AnthropicProvider(RemoteProvider):
+    """Call one model of Anthropic."""
+
+    name = "anthropic"
+
+    @staticmethod
+    def headers(key: str) -> dict[str, str]:
+        """Return the version that is spoken here, and the key if there is one."""
+        return {"anthropic-version": VERSION} | ({} if key == NO_KEY else {"x-api-key": key})
+
+    @staticmethod
+    def address(base_url: str) -> str:
+        """Return the address without the version, with which some write it."""
+        return base_url.removesuffix("/v1")
+
+    def path(self) -> str:
+        """Return the path of messages."""
+        return "/v1/messages"
+
+    def parameters(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the parameters, the rules apart, then user and assistant in turn.
+
+        There is no parameter for a JSON reply without a schema: the prompt asks for it.
+        """
+        rules, rest = rules_and_rest(request.messages)
+        body: dict[str, Any] = {
+            "model": self.model,
+            "max_tokens": request.max_tokens or MAX_TOKENS,
+            "stream": True,
+        }
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.stop:
+            body["stop_sequences"] = list(request.stop)
+        if tools := list(dict.fromkeys(m.call.tool for m in rest if m.call is not None)):
+            # A request that tells of calls must declare their tools, though none may be made now.
+            body["tools"] = [{"name": name, "input_schema": {"type": "object"}} for name in tools]
+            body["tool_choice"] = {"type": "none"}
+        if rules:
+            body["system"] = rules
+        body["messages"] = [
+            {"role": "assistant" if of_model else "user", "content": blocks}
+            for of_model, messages in speeches(rest)
+            if (blocks := [block for message in messages for block in _blocks(message)])
+        ]
+        return body
+
+    def reply(self, faults: Faults) -> Reply:
+        """Return the reader of a message."""
+        return MessageReply(faults)
+
+
+class MessageReply(Reply):
+    """A message, in events or whole."""
+
+    STOP_REASONS = {
+        "end_turn": "stop",
+        "stop_sequence": "stop",
+        "max_tokens": "length",
+        "model_context_window_exceeded": "length",
+        "tool_use": "tool_calls",
+    }
+
+    def read(self, chunk: dict[str, Any]) -> list[Token]:
+        """Read one event; those that a later version adds are passed over."""
+        match chunk["type"]:
+            case "message_start":
+                self.any = True
+                self._count(chunk["message"].get("usage"))
+            case "content_block_start":
+                return self._block(chunk["index"], chunk["content_block"])
+            case "content_block_delta":
+                return self._delta(chunk["index"], chunk["delta"])
+            case "message_delta":
+                self._count(chunk.get("usage"))
+                self._stop(chunk["delta"])
+            case "message_stop":
+                self.done = True
+            case "message":
+                self.any = True
+                self._count(chunk.get("usage"))
+                self._stop(chunk)
+                return [t for i, b in enumerate(chunk["content"]) for t in self._block(i, b)]
+        return []
+
+    def _block(self, index: int, block: dict[str, Any]) -> list[Token]:
+        match block["type"]:
+            case "text":
+                return self.said(block.get("text"))
+            case "thinking":
+                return self.said(block.get("thinking"), "reasoning")
+            case "tool_use":
+                self.called(index, block["name"], block.get("input") or "")
+        return []
+
+    def _delta(self, index: int, delta: dict[str, Any]) -> list[Token]:
+        match delta["type"]:
+            case "text_delta":
+                return self.said(delta["text"])
+            case "thinking_delta":
+                return self.said(delta["thinking"], "reasoning")
+            case "input_json_delta":
+                self.called(index, "", delta["partial_json"])
+        return []
+
+    def _stop(self, delta: dict[str, Any]) -> None:
+        if reason := delta.get("stop_reason"):
+            self.stopped(reason)
+            self.withheld = reason if reason == "refusal" else ""
+
+    def _count(self, usage: dict[str, Any] | None) -> None:
+        """Count what was read from and written to the cache as input, too."""
+        if usage:
+            names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+            self.counted(total(usage.get(name) for name in names), usage.get("output_tokens"))
+
+
+def _blocks(message: Message) -> Iterator[dict[str, Any]]:
+    """Yield a message's blocks; blank text is left out, for it is refused."""
+    if message.role is Role.TOOL_RESULT:
+        content = [*_text(message.content), *_images(message.images)]
+        yield {"type": "tool_result", "tool_use_id": message.call_id, "content": content}
+        return
+    yield from _images(message.images)
+    yield from _text(message.content)
+    if message.call is not None:
+        call = message.call
+        yield {"type": "tool_use", "id": message.call_id, "name": call.tool, "input": call.inputs}
+
+
+def _text(text: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": text}] if text.strip() else []
+
+
+def _images(images: Sequence[Image]) -> Iterator[dict[str, Any]]:
+    for image in images:
+        source = {"type": "base64", "media_type": image.media_type, "data": image.data}
+        yield {"type": "image", "source": source}

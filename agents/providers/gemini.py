@@ -1,0 +1,151 @@
+"""Google's Gemini API: `models/{model}:streamGenerateContent`, as server-sent events.
+
+https://ai.google.dev/api/generate-content and .../gemini-api/docs/thought-signatures.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from agents.contracts import Message, Role
+from agents.providers.base import ModelRequest, Token
+from agents.providers.dialogue import rules_and_rest, speeches
+from agents.providers.discovery import NO_KEY
+from agents.providers.faults import Faults
+from agents.providers.remote import RemoteProvider
+from agents.providers.replies import Reply, total
+
+UNSIGNED = "skip_thought_signature_validator"
+"""The documented signature of a call that the model is told of and did not make in this request."""
+WITHHELD = {
+    "SAFETY",
+    "RECITATION",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "IMAGE_SAFETY",
+}
+_REFUSALS = {
+    "thinkingConfig": re.compile(r"thinking|thought", re.IGNORECASE),
+    "responseMimeType": re.compile(r"response_?mime_?type|json mode", re.IGNORECASE),
+    "systemInstruction": re.compile(r"system_?instruction|developer instruction", re.IGNORECASE),
+}
+
+
+class GeminiProvider(RemoteProvider):
+    """Call one model of Gemini."""
+
+    name = "gemini"
+    address_hint = " (it ends in /v1beta or /v1)"
+
+    @staticmethod
+    def headers(key: str) -> dict[str, str]:
+        """Return the key, which is never put into the address."""
+        return {} if key == NO_KEY else {"x-goog-api-key": key}
+
+    @staticmethod
+    def address(base_url: str) -> str:
+        """Return the address with a version: v1beta where it names none."""
+        return base_url if re.search(r"/v\d\w*$", base_url) else f"{base_url}/v1beta"
+
+    def path(self) -> str:
+        """Return the path of the model."""
+        model = self.model if "/" in self.model else f"models/{self.model}"
+        return f"/{quote(model)}:streamGenerateContent?alt=sse"
+
+    def parameters(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the parameters, the rules apart, then user and model in turn."""
+        rules, rest = rules_and_rest(request.messages)
+        settings: dict[str, Any] = {"thinkingConfig": {"includeThoughts": True}}
+        if request.temperature is not None:
+            settings["temperature"] = request.temperature
+        if request.max_tokens is not None:
+            settings["maxOutputTokens"] = request.max_tokens
+        if request.stop:
+            settings["stopSequences"] = list(request.stop)
+        if request.as_json:
+            settings["responseMimeType"] = "application/json"
+        body: dict[str, Any] = {"generationConfig": settings}
+        if rules:
+            body["systemInstruction"] = {"parts": [{"text": rules}]}
+        body["contents"] = [
+            {"role": "model" if of_model else "user", "parts": parts}
+            for of_model, messages in speeches(rest)
+            if (parts := [part for message in messages for part in self._parts(message)])
+        ]
+        return body
+
+    def reply(self, faults: Faults) -> Reply:
+        """Return the reader of a response."""
+        return Response(faults)
+
+    def refused(self, status: int, said: str, posted: dict[str, Any]) -> str | None:
+        """Name what older models and versions do not know: thoughts, JSON mode, instructions."""
+        there = posted["generationConfig"].keys() | posted.keys()
+        names = [n for n, words in _REFUSALS.items() if n in there and words.search(said)]
+        return names[0] if status == 400 and names else None
+
+    def without(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
+        """Leave out a setting, or let the rules speak first as the user does."""
+        if parameter != "systemInstruction":
+            settings = posted["generationConfig"].items()
+            return posted | {"generationConfig": {k: v for k, v in settings if k != parameter}}
+        if parameter not in posted:
+            return posted
+        rules, contents = posted[parameter]["parts"], posted["contents"]
+        if contents and contents[0]["role"] == "user":
+            first, *rest = contents
+            contents = [first | {"parts": rules + first["parts"]}, *rest]
+        else:
+            contents = [{"role": "user", "parts": rules}, *contents]
+        return {k: v for k, v in posted.items() if k != parameter} | {"contents": contents}
+
+    def _parts(self, message: Message) -> Iterator[dict[str, Any]]:
+        if message.role is Role.TOOL_RESULT and message.call is not None:
+            response = {"result": message.content}
+            yield {"functionResponse": {"name": message.call.tool, "response": response}}
+        elif message.content:
+            yield {"text": message.content}
+        for image in message.images:
+            yield {"inlineData": {"mimeType": image.media_type, "data": image.data}}
+        if message.role is Role.TOOL_REQUEST and message.call is not None:
+            call = {"name": message.call.tool, "args": message.call.inputs}
+            yield {"functionCall": call} | self._signature()
+
+    def _signature(self) -> dict[str, str]:
+        """Sign a call for the generations that demand it; the older ones refuse it."""
+        generation = re.search(r"gemini-(\d+)", self.model)
+        signs = generation is not None and int(generation[1]) >= 3
+        return {"thoughtSignature": UNSIGNED} if signs else {}
+
+
+class Response(Reply):
+    """A response, in chunks or whole: both have the same form."""
+
+    STOP_REASONS = {"STOP": "stop", "MAX_TOKENS": "length"}
+
+    def read(self, chunk: dict[str, Any]) -> list[Token]:
+        """Read one chunk: its first candidate, or the reason why there is none."""
+        if usage := chunk.get("usageMetadata"):
+            names = ("candidatesTokenCount", "thoughtsTokenCount")
+            self.counted(usage.get("promptTokenCount"), total(usage.get(name) for name in names))
+        if blocked := (chunk.get("promptFeedback") or {}).get("blockReason"):
+            self.any, self.withheld = True, str(blocked)
+            return []
+        candidates = chunk.get("candidates")
+        if candidates is None and not usage:
+            raise KeyError("candidates")
+        self.any = True
+        if not candidates:
+            return []
+        if reason := candidates[0].get("finishReason"):
+            self.stopped(reason)
+            self.withheld = reason if reason in WITHHELD else ""
+        parts = (candidates[0].get("content") or {}).get("parts") or []
+        return [token for part in parts for token in self._part(part)]
+
+    def _part(self, part: dict[str, Any]) -> list[Token]:
+        if call := part.get("functionCall"):
+            self.called(object(), call["name"], call.get("args"))
+        return self.said(part.get("text"), "reasoning" if part.get("thought") else "answer")

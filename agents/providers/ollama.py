@@ -1,0 +1,113 @@
+"""Ollama's own API: /api/chat, a line of JSON for each piece of the reply.
+
+https://docs.ollama.com/api/chat. Ollama speaks OpenAI's dialect too; this one tells thoughts apart
+for every thinking model, and counts tokens always.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from agents.contracts import Message, Role
+from agents.providers.base import ModelRequest, Token
+from agents.providers.discovery import NO_KEY
+from agents.providers.faults import Faults
+from agents.providers.remote import RemoteProvider
+from agents.providers.replies import Reply
+from agents.providers.sse import MAX_EVENT, lines
+
+
+class OllamaProvider(RemoteProvider):
+    """Call one model of an Ollama server."""
+
+    name = "ollama"
+
+    @staticmethod
+    def headers(key: str) -> dict[str, str]:
+        """Return the key as a bearer token; a server of one's own asks for none."""
+        return {} if key == NO_KEY else {"Authorization": f"Bearer {key}"}
+
+    @staticmethod
+    def address(base_url: str) -> str:
+        """Return the address, also from one that is given as for the other dialect."""
+        return base_url.removesuffix("/v1").removesuffix("/api")
+
+    def path(self) -> str:
+        """Return the path of chats."""
+        return "/api/chat"
+
+    def parameters(self, request: ModelRequest) -> dict[str, Any]:
+        """Return the options that were asked for, then the messages."""
+        options: dict[str, Any] = {}
+        if request.temperature is not None:
+            options["temperature"] = request.temperature
+        if request.max_tokens is not None:
+            options["num_predict"] = request.max_tokens
+        if request.stop:
+            options["stop"] = list(request.stop)
+        body: dict[str, Any] = {"model": self.model, "stream": True}
+        if options:
+            body["options"] = options
+        if request.as_json:
+            body["format"] = "json"
+        body["messages"] = [_message(message) for message in request.messages]
+        return body
+
+    def reply(self, faults: Faults) -> Reply:
+        """Return the reader of a chat's reply."""
+        return ChatReply(faults)
+
+
+class ChatReply(Reply):
+    """A reply, in lines or whole: the last line is the one that is done."""
+
+    def frames(self, pieces: Iterable[bytes], start: bytes) -> Iterator[str]:
+        """Yield each line; one that the end of the bytes leaves open counts only if it is whole."""
+        ended = False
+
+        def closed() -> Iterator[bytes]:
+            nonlocal ended
+            yield from pieces
+            ended = True
+            yield b"\n"
+
+        for line in lines(closed(), MAX_EVENT):
+            text = line.decode("utf-8", "replace").strip()
+            if text and (not ended or _is_json(text)):
+                yield text
+
+    def read(self, chunk: dict[str, Any]) -> list[Token]:
+        """Read one line."""
+        message = chunk["message"]
+        self.any = True
+        for call in message.get("tool_calls") or ():
+            self.called(object(), call["function"]["name"], call["function"].get("arguments"))
+        if chunk.get("done"):
+            self.done = True
+            self.stopped(chunk.get("done_reason") or "stop")
+            self.counted(chunk.get("prompt_eval_count"), chunk.get("eval_count"))
+        thought = message.get("thinking") or message.get("reasoning_content")
+        return self.said(thought, "reasoning") + self.said(message.get("content"))
+
+
+def _message(message: Message) -> dict[str, Any]:
+    role = {Role.TOOL_REQUEST: "assistant", Role.TOOL_RESULT: "tool"}.get(
+        message.role, message.role.value
+    )
+    body: dict[str, Any] = {"role": role, "content": message.content}
+    if message.images:
+        body["images"] = [image.data for image in message.images]
+    if message.call is not None and message.role is Role.TOOL_RESULT:
+        body["tool_name"] = message.call.tool
+    elif message.call is not None:
+        function = {"name": message.call.tool, "arguments": message.call.inputs}
+        body["tool_calls"] = [{"function": function}]
+    return body
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,134 @@
+"""A model behind a server: what all dialects share of asking it, and of asking it again."""
+
+import json
+import logging
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from agents.control import Control
+from agents.errors import ProviderBusy, ProviderUnreachable
+from agents.providers.base import Finish, ModelRequest, Token, encoded
+from agents.providers.choice import Credentials, RemoteName
+from agents.providers.discovery import VENDORS
+from agents.providers.faults import Faults, ParameterRefused
+from agents.providers.replies import Reply, read_reply
+from agents.providers.server import shared
+
+RETRIES = 2
+FIRST_DELAY = 0.5
+LONGEST_DELAY = 120.0
+"""Seconds; a server that asks for more patience than this is not waited for."""
+
+logger = logging.getLogger(__name__)
+
+
+class RemoteProvider(ABC):
+    """Call one model of one server; the providers of a server share its connections."""
+
+    name: ClassVar[RemoteName]
+    address_hint: ClassVar[str] = ""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self.model = credentials.model
+        vendor = VENDORS[self.name]
+        self._server = shared(
+            self.address(credentials.base_url.rstrip("/")),
+            credentials.api_key,
+            self.headers,
+            Faults(
+                key_name=vendor.keys[0],
+                address_name=vendor.address,
+                address_hint=self.address_hint,
+            ),
+        )
+
+    @staticmethod
+    @abstractmethod
+    def headers(key: str) -> dict[str, str]:
+        """Return the headers that show the key; it may be the word for none."""
+
+    @staticmethod
+    def address(base_url: str) -> str:
+        """Return the address that the path follows, from the one that was given."""
+        return base_url
+
+    @abstractmethod
+    def path(self) -> str:
+        """Return where to post, behind the server's address."""
+
+    @abstractmethod
+    def parameters(self, request: ModelRequest) -> dict[str, Any]:
+        """Return what to post: parameters first, then the messages, which only grow."""
+
+    @abstractmethod
+    def reply(self, faults: Faults) -> Reply:
+        """Return the reader of one reply."""
+
+    def refused(self, status: int, said: str, posted: dict[str, Any]) -> str | None:
+        """Name the parameter that the server cannot take and the request can do without."""
+        return None
+
+    def without(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
+        """Return what to post instead to a server that refuses `parameter`."""
+        return {name: value for name, value in posted.items() if name != parameter}
+
+    def body(self, request: ModelRequest) -> str:
+        """Return the JSON to post, without what the server has turned out not to take."""
+        posted = self.parameters(request)
+        for parameter in self._unwanted:
+            posted = self.without(posted, parameter)
+        return encoded(posted)
+
+    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
+        """Post `body` and yield the reply; try again while nothing of it has come.
+
+        A parameter that the server does not take is left out, from then on too; the Finish says
+        what was posted instead of `body`.
+        """
+        posted, left_out = body, self._unwanted
+        failures = 0
+        begun = False
+        while True:
+            control.check()
+            try:
+                for item in self._once(posted, control):
+                    begun = True
+                    if isinstance(item, Finish) and posted != body:
+                        self._server.unwanted[self.model] = self._unwanted | left_out
+                        item = item.model_copy(update={"body": posted})
+                    yield item
+                return
+            except ParameterRefused as refusal:
+                logger.info("%s knows no %s", self._server.place, refusal.parameter)
+                posted = encoded(self.without(json.loads(posted), refusal.parameter))
+                left_out |= {refusal.parameter}
+            except (ProviderUnreachable, ProviderBusy) as error:
+                failures += 1
+                if begun or failures > RETRIES:
+                    raise
+                _pause(error, failures, control)
+
+    @property
+    def _unwanted(self) -> frozenset[str]:
+        return self._server.unwanted.get(self.model, frozenset())
+
+    def _once(self, body: str, control: Control) -> Iterator[Token | Finish]:
+        """Post `body` once and yield the tokens of the reply, then its Finish."""
+        server = self._server
+        with server.posted(self.path(), body, control, self.refused) as pieces:
+            yield from read_reply(pieces, self.reply(server.faults), pieces.end_soon)
+            pieces.drain()
+
+
+def _pause(error: ProviderUnreachable | ProviderBusy, failures: int, control: Control) -> None:
+    """Wait before the next try as the server asks, else longer each time; or give up at once."""
+    delay = error.retry_after
+    if delay is None:
+        # Spread, so that runs which failed together do not come back together.
+        delay = FIRST_DELAY * 2 ** (failures - 1) * random.uniform(0.75, 1.25)  # noqa: S311
+    if delay > LONGEST_DELAY or delay >= control.remaining():
+        raise error
+    logger.info("Trying the model again in %.1f s: %s", delay, error)
+    control.wait(delay)
