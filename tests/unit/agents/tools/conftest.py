@@ -1,7 +1,10 @@
 """What the tests of tools share: calling a tool as a policy does, and the real sandboxes."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 import psutil
 import pytest
@@ -71,3 +74,92 @@ def _is_sandbox(process: psutil.Process) -> bool:
 def monty() -> MontySandbox:
     """Return the fallback."""
     return MontySandbox()
+
+
+Respond = Callable[["Asked"], tuple[int, dict[str, str], bytes]]
+
+
+class Asked(NamedTuple):
+    """A request that a site was sent."""
+
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+
+
+class Site:
+    """A real web server on this machine; `log` holds what it was asked."""
+
+    def __init__(self) -> None:
+        self.log: list[Asked] = []
+        self.pages: dict[str, Respond] = {}
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self.place = f"127.0.0.1:{self._server.server_port}"
+        self.url = f"http://{self.place}"
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def says(
+        self,
+        path: str,
+        body: str | bytes,
+        kind: str = "text/html; charset=utf-8",
+        status: int = 200,
+    ) -> str:
+        """Answer a path with this; return its address."""
+        content = body.encode() if isinstance(body, str) else body
+        self.pages[path] = lambda _: (status, {"Content-Type": kind}, content)
+        return self.url + path
+
+    def sends_to(self, path: str, location: str, status: int = 302) -> str:
+        """Redirect a path; return its address."""
+        self.pages[path] = lambda _: (status, {"Location": location}, b"moved")
+        return self.url + path
+
+    def answers(self, path: str, respond: Respond) -> str:
+        """Answer a path as `respond` says; return its address."""
+        self.pages[path] = respond
+        return self.url + path
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                asked = urlsplit(self.path)
+                query = {name: values[0] for name, values in parse_qs(asked.query).items()}
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                request = Asked(asked.path, query, headers)
+                site.log.append(request)
+                missing: Respond = lambda _: (404, {}, b"nothing here")  # noqa: E731
+                status, sent, body = site.pages.get(asked.path, missing)(request)
+                self.send_response(status)
+                for name, value in {"Content-Length": str(len(body)), **sent}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        return Handler
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """Run a web server for one test."""
+    site = Site()
+    yield site
+    site.close()
+
+
+@pytest.fixture
+def other_site() -> Iterator[Site]:
+    """Run a second web server, to be led astray to."""
+    site = Site()
+    yield site
+    site.close()
