@@ -138,6 +138,7 @@ class Launcher:
 
     def _look(self, seconds: float) -> None:
         """Let `seconds` pass; raise Stopping if asked to, CannotStart if a part has died."""
+        self._terminal.notice()
         if self._asked.wait(seconds):
             raise Stopping
         for child in (*self._servers, *self._programs):

@@ -1,5 +1,6 @@
 """What the launcher prints: every process' lines in one column, and the words at the start."""
 
+import select
 import sys
 import threading
 from collections.abc import Callable
@@ -25,6 +26,13 @@ class Terminal:
         if self._colourful:
             mark = f"\x1b[{COLOURS.get(name, 37)}m{mark}\x1b[0m"
         self.tell(f"{mark} {line}")
+
+    def notice(self) -> None:
+        """Look whether somebody still reads, which a quiet time would not show."""
+        readers = select.poll()
+        readers.register(sys.stdout, 0)
+        if readers.poll(0):
+            self._when_gone()
 
     def tell(self, text: str) -> None:
         """Print a text as it is."""
