@@ -22,6 +22,7 @@ _NOW = re.compile(
 )
 _PLACE = re.compile(r"\b(?:in|at|for) ([a-z][a-z_/ .'-]{1,39})$")
 _UNTIL = re.compile(r"\bdays?\b.*\b(until|till|to|before|since|after|from)\b")
+_DAYS = re.compile(r"\bdays?\b.*\b(until|till|to|and|since|after|from|between)\b")
 _WEEKDAY = re.compile(r"\bweekday\b|\b(?:day of the week|what day|which day)\b")
 _CITIES = {
     "beijing": "Asia/Shanghai",
@@ -47,12 +48,15 @@ def read_dates(text: str, previous: str) -> Task | None:
     asked = " ".join(text.lower().rstrip("?.! ").split())
     if len(asked) > _LONGEST:
         return None
-    day = _date_in(asked)
+    days = _dates_in(asked)
+    if len(days) == 2 and _DAYS.search(asked):
+        return _days_from_to(*days)
+    day = days[0] if len(days) == 1 else None
     if day is not None and _UNTIL.search(asked):
         return _days_between(day)
     if day is not None and _WEEKDAY.search(asked):
         return _weekday(day)
-    if day is None and _NOW.search(asked):
+    if not days and _NOW.search(asked):
         return _now(asked)
     return None
 
@@ -83,6 +87,17 @@ def _days_between(day: str) -> Task:
     return Task(steps=(first, second), answer=lambda seen: _days_said(day, seen))
 
 
+def _days_from_to(first: str, second: str) -> Task:
+    code = (
+        "from datetime import date\n"
+        f"print(abs((date.fromisoformat({second!r}) - date.fromisoformat({first!r})).days))"
+    )
+    step = run_python(f"Python can count the days between {first} and {second}.", code)
+    return one_step(
+        step, lambda seen: f"There are **{seen.strip()} days** between {first} and {second}."
+    )
+
+
 def _days_said(day: str, seen: Sequence[str]) -> str:
     today, days = _today(seen[0]), seen[1].strip()
     if days.startswith("-"):
@@ -105,15 +120,14 @@ def _first_line(seen: str) -> str:
     return seen.strip().split("\n")[0]
 
 
-def _date_in(asked: str) -> str | None:
-    """Return the date in a question as YYYY-MM-DD, None if it holds no real one."""
-    if found := _ISO.search(asked):
-        return _real_date(found[1], found[2], found[3])
-    if found := _DAY_FIRST.search(asked):
-        return _real_date(found[3], _month_number(found[2]), found[1])
-    if found := _MONTH_FIRST.search(asked):
-        return _real_date(found[3], _month_number(found[1]), found[2])
-    return None
+def _dates_in(asked: str) -> list[str]:
+    """Return the real dates in a question as YYYY-MM-DD, in the order in which they stand there."""
+    found = {
+        match.start(): _real_date(*parts(match))
+        for pattern, parts in _PATTERNS
+        for match in pattern.finditer(asked)
+    }
+    return [day for _, day in sorted(found.items()) if day is not None]
 
 
 def _real_date(year: str | None, month: str, day: str) -> str | None:
@@ -123,6 +137,18 @@ def _real_date(year: str | None, month: str, day: str) -> str | None:
         return date(int(year), int(month), int(day)).isoformat()
     except ValueError:
         return None
+
+
+def _year_first(match: re.Match[str]) -> tuple[str | None, str, str]:
+    return match[1], match[2], match[3]
+
+
+def _day_first(match: re.Match[str]) -> tuple[str | None, str, str]:
+    return match[3], _month_number(match[2]), match[1]
+
+
+def _month_first(match: re.Match[str]) -> tuple[str | None, str, str]:
+    return match[3], _month_number(match[1]), match[2]
 
 
 def _month_number(name: str) -> str:
@@ -142,3 +168,6 @@ def _zones() -> dict[str, str]:
     names = sorted(available_timezones())
     by_city = {name.rpartition("/")[2].lower(): name for name in names}
     return by_city | {name.lower(): name for name in names}
+
+
+_PATTERNS = ((_ISO, _year_first), (_DAY_FIRST, _day_first), (_MONTH_FIRST, _month_first))

@@ -141,6 +141,20 @@ def test_days_are_counted_from_the_date_that_was_observed(policy: str, question:
     assert f"**{days} days**" in answer(state)
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many days are there from 1 March 2026 to 24 December 2026?",
+        "How many days are between 2026-12-24 and March 1, 2026?",
+    ],
+)
+def test_days_between_two_dates_do_not_depend_on_today(policy: str, question: str) -> None:
+    state = ask(policy, question)
+
+    assert tools_used(state) == ["python_repl"]
+    assert "**298 days**" in answer(state)
+
+
 def test_a_weekday_is_looked_up(policy: str) -> None:
     state = ask(policy, "What weekday was 2000-02-29?")
 
