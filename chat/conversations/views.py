@@ -164,10 +164,14 @@ def _conversation_page(
 
 
 def _composer(request: SignedInRequest, error: str, policy: str = "") -> dict[str, Any]:
+    policies = list(offered())
+    chosen = request.POST.get("policy", "") or policy
+    if policies and chosen not in [one.slug for one in policies]:
+        chosen = policies[0].slug
     return {
         "client_message_id": forms.message_id(request.POST) if error else uuid4(),
-        "policies": offered(),
-        "chosen_policy": request.POST.get("policy", "") or policy,
+        "policies": policies,
+        "chosen_policy": chosen,
         "model": current_model(),
         "text": request.POST.get("text", "") if error else "",
         "error": error,

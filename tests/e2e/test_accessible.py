@@ -1,0 +1,126 @@
+"""Every page passes axe's rules of WCAG 2.2, light and dark, wide and narrow."""
+
+import uuid
+from collections.abc import Callable
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from chat.live.markdown import render_markdown
+from chat.models import Conversation, ModelCall, Policy, Run, Turn, User
+from chat.models.model_call import digest_of
+from chat.policies import publish_seeds
+
+SignIn = Callable[[Page, User], None]
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}}
+ANSWER = """# So
+
+- **four** of `them`
+
+| n | m |
+|--:|---|
+| 1 | 2 |
+
+```python
+x = 'y'  # z
+```
+"""
+
+
+@pytest.fixture
+def run(person: Callable[..., User], sign_in: SignIn, page: Page) -> Run:
+    """Store a failed run with an answer, a failed turn and a model call; Ada is on the page."""
+    publish_seeds()
+    ada = person("ada")
+    sign_in(page, ada)
+    now = timezone.now()
+    run = Run.objects.create(
+        conversation=Conversation.objects.create(owner=ada, title="A failed run"),
+        policy_version=Policy.objects.get(slug="explicit").latest,
+        client_message_id=uuid.uuid4(),
+        question="Why?",
+        status="exhausted",
+        reason="turns",
+        message="The run used up its turns.",
+        answer=ANSWER,
+        answer_html=render_markdown(ANSWER),
+        partial=True,
+        started_at=now,
+        ended_at=now,
+    )
+    for index, error in enumerate(("", "ToolFailed")):
+        Turn.objects.create(
+            run=run,
+            index=index,
+            attempt=1,
+            status="complete",
+            kind="action",
+            thought="Because.",
+            tool="python_repl",
+            inputs={"code": "x\ny", "n": 1},
+            observation="o\n" * 200,
+            observation_error=error,
+            started_at=now,
+            ended_at=now,
+        )
+    ModelCall.objects.create(
+        run=run,
+        index=0,
+        turn_index=0,
+        attempt=1,
+        purpose="think",
+        provider="demo",
+        model="rule-based",
+        rest="{}",
+        digest=digest_of("{}"),
+        reply="r",
+        started_at=now,
+        seconds=1,
+    )
+    return run
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_breaks_a_rule(
+    page: Page, run: Run, scheme: Literal["light", "dark"], width: int
+) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 900})
+    broken = {}
+    for address in (
+        "/",
+        run.conversation.get_absolute_url(),
+        f"/runs/{run.pk}/",
+        f"/runs/{run.pk}/calls/1/",
+        "/search/?q=because",
+        "/accounts/password/change/",
+        f"/conversations/{run.conversation_id}/rename/",
+    ):
+        page.goto(address)
+        for summary in page.locator("main summary:visible").all():
+            summary.click()
+        found = Axe().run(page, options=RULES)
+        if found.violations_count:
+            broken[address] = found.generate_report()
+        wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        if wider > 0:
+            broken[address] = f"{wider} px too wide"
+
+    assert not broken, "\n".join(broken.values())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_doors_break_no_rule(page: Page, scheme: Literal["light", "dark"]) -> None:
+    page.emulate_media(color_scheme=scheme)
+    broken = {}
+    for address in ("/accounts/login/", "/accounts/signup/", "/no/such/page/"):
+        page.goto(address)
+        found = Axe().run(page, options=RULES)
+        if found.violations_count:
+            broken[address] = found.generate_report()
+
+    assert not broken, "\n".join(broken.values())

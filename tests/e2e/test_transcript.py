@@ -1,0 +1,125 @@
+"""Reading a stored run in the browser."""
+
+import re
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from chat.models import Conversation, Policy, Run, Turn, User
+from chat.policies import publish_seeds
+
+SignIn = Callable[[Page, User], None]
+
+
+@pytest.fixture
+def ada(person: Callable[..., User], sign_in: SignIn, page: Page) -> User:
+    """Sign Ada in on the page, with the policies of a fresh installation."""
+    publish_seeds()
+    ada = person("ada")
+    sign_in(page, ada)
+    return ada
+
+
+@pytest.fixture
+def long_run(ada: User) -> Run:
+    """Store a run of Ada's with 130 turns."""
+    now = timezone.now()
+    run = Run.objects.create(
+        conversation=Conversation.objects.create(owner=ada, title="Long"),
+        policy_version=Policy.objects.get(slug="explicit").latest,
+        client_message_id=uuid.uuid4(),
+        question="Count.",
+        status="succeeded",
+        answer="Counted.",
+        started_at=now,
+        ended_at=now + timedelta(seconds=130),
+    )
+    Turn.objects.bulk_create(
+        Turn(
+            run=run,
+            index=index,
+            attempt=1,
+            status="complete",
+            kind="action",
+            thought=f"I count {index + 1}.",
+            tool="calculator",
+            inputs={"expression": f"{index} + 1"},
+            observation="a line of output\n" * (6000 if index == 2 else 3),
+            started_at=now + timedelta(seconds=index),
+            ended_at=now + timedelta(seconds=index + 1),
+        )
+        for index in range(130)
+    )
+    return run
+
+
+def test_a_run_is_read_with_every_call_to_the_model(page: Page, ada: User) -> None:
+    page.goto("/")
+    page.get_by_label("Your message").fill("What is 37 * 43 + 12?")
+    page.get_by_label("Your message").press("Enter")
+    expect(page.locator(".run__words")).to_contain_text("Worked in")
+    page.get_by_role("link", name="Transcript").click()
+
+    page.locator(".call__summary").first.click()
+
+    call = page.locator(".call").first
+    expect(call).to_contain_text("Reply")
+    expect(call.locator(".model-call__role").first).to_be_visible()
+    expect(call).to_contain_text("37 * 43 + 12")
+    call.get_by_text("Exactly as it was posted").click()
+    expect(call.locator(".model-call__raw")).to_contain_text('"messages"')
+
+
+def test_j_and_k_go_from_turn_to_turn(page: Page, long_run: Run) -> None:
+    page.goto(f"/runs/{long_run.pk}/")
+
+    page.locator("body").press("j")
+    expect(page).to_have_url(re.compile(f"#run-{long_run.pk}-turn-1$"))
+    page.keyboard.press("j")
+    expect(page).to_have_url(re.compile(f"#run-{long_run.pk}-turn-2$"))
+    page.keyboard.press("k")
+
+    expect(page).to_have_url(re.compile(f"#run-{long_run.pk}-turn-1$"))
+
+
+def test_a_link_to_any_turn_opens_at_it(page: Page, long_run: Run) -> None:
+    page.goto(f"/runs/{long_run.pk}/#run-{long_run.pk}-turn-120")
+
+    turn = page.locator(f"#run-{long_run.pk}-turn-120")
+
+    expect(turn).to_be_in_viewport()
+    expect(turn).to_contain_text("I count 120.")
+
+
+def test_a_long_observation_is_fetched_when_asked_for(page: Page, long_run: Run) -> None:
+    page.goto(f"/runs/{long_run.pk}/")
+    observation = page.locator(f"#run-{long_run.pk}-turn-3 .turn__observation")
+    expect(observation).to_contain_text("Show all 102,000 characters")
+
+    observation.get_by_role("link").click()
+
+    expect(observation.locator(".text--whole")).to_be_visible()
+    assert len(observation.inner_text()) > 100_000
+
+
+def test_the_page_of_a_long_run_is_light(page: Page, long_run: Run) -> None:
+    page.goto(f"/runs/{long_run.pk}/")
+
+    assert page.evaluate("document.documentElement.outerHTML.length") < 1_000_000
+    assert page.evaluate("document.querySelectorAll('*').length") < 8_000
+
+
+def test_single_keys_can_be_turned_off(page: Page, long_run: Run) -> None:
+    page.goto(f"/runs/{long_run.pk}/")
+    page.locator("body").press("?")
+    page.get_by_label("Turn single-key shortcuts off").check()
+    page.get_by_role("button", name="Close").click()
+    before = page.url
+
+    page.locator("body").press("j")
+
+    assert page.url == before
