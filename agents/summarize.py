@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from agents.contracts import Outcome, Reason, Status
 from agents.errors import ProviderError
 from agents.events import AnswerDelta, Event, ModelCalled, RunEnded
+from agents.policy import Summarize as SummarizeShape
 from agents.reasoning.model import Model
 from agents.reasoning.prompts import conversation, goal_and_transcript, render
 from agents.state import State
@@ -69,3 +70,33 @@ class Summarize:
         if reason is Reason.FAILURES:
             return "Stopped because one step after the other failed."
         return f"Ran out of turns ({len(state.turns)} of {self.max_turns})."
+
+
+@dataclass(frozen=True)
+class MarkPartial:
+    """Mark the answer as partial, where the calls it rests on did not all go well.
+
+    For policies that make their calls in one go: what failed there was never tried another way.
+    """
+
+    summarize: SummarizeShape
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the wrapped events, the end with what failed."""
+        for event in self.summarize(state):
+            if isinstance(event, RunEnded) and event.outcome.reason is Reason.ANSWERED:
+                event = RunEnded(outcome=_as_partial(event.outcome, state))
+            yield event
+
+
+def _as_partial(outcome: Outcome, state: State) -> Outcome:
+    calls = [turn for turn in state.turns if turn.action is not None]
+    failed = [t for t in calls if t.observation is not None and t.observation.error is not None]
+    plans = [t.thought.plan for t in state.turns if t.thought is not None and t.thought.plan]
+    if failed:
+        message = f"Tool execution errors occurred. {len(failed)} of {len(calls)} calls failed."
+    elif plans and plans[-1].get("unread"):
+        message = "The planned tool calls could not be read, so no tool was used."
+    else:
+        return outcome
+    return outcome.model_copy(update={"partial": True, "message": message})

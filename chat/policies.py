@@ -30,6 +30,13 @@ _SEEDS = {
         "filled in for it. Made for more tools than fit into one prompt, and takes more calls.",
         PolicySpec(policy="implicit", tools=TOOLS, limits=Limits(max_turns=20)),
     ),
+    "plan_execute": _Seed(
+        "Plan and execute",
+        "Writes the whole plan first, makes all its tool calls in order, and then answers from the "
+        "results: two model calls, however many tools. Quick and cheap where the steps do not "
+        "depend on each other; a call that fails is told, not tried another way.",
+        PolicySpec(policy="plan_execute", tools=TOOLS, limits=Limits(max_turns=30)),
+    ),
 }
 
 

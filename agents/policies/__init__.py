@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from agents.errors import ConfigurationError
-from agents.policies import explicit, implicit
+from agents.policies import explicit, implicit, plan_execute
 from agents.policies.parts import Build, Parts
 from agents.policies.spec import PolicySpec
 from agents.policy import Policy
@@ -11,6 +11,7 @@ from agents.policy import Policy
 POLICIES: dict[str, Build] = {
     "explicit": explicit.build,
     "implicit": implicit.build,
+    "plan_execute": plan_execute.build,
 }
 
 

@@ -61,13 +61,22 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
         "none",
         node("FINAL", "two\n\nlines"),
     ),
+    "plan_execute": (
+        'Intent: i\nTool Calls: [{"toolName": "search"',
+        "<think>so</think>\nIntent: i\nPlan: p\nTool Calls:\n```json\n"
+        '[{"callId": "1", "toolName": "search", "arguments": {"query": "q"}},'
+        ' {"callId": "2", "toolName": "broken", "arguments": {"text": "x"}},'
+        ' {"callId": "3", "toolName": "ghost"},'
+        ' {"callId": "4", "toolName": "add", "arguments": {"left": 2, "right": 3}}]\n```',
+        "two\n\nlines",
+    ),
 }
 LIMITS = {"answered": 9, "out of turns": 2}
 CASES = [(policy, limit) for policy in SCRIPTS for limit in LIMITS]
 
 ORDER: dict[type, tuple[type, ...]] = {
     TurnStarted: (ThoughtDelta, AnswerDelta, ModelCalled),
-    ThoughtDelta: (ThoughtDelta, AnswerDelta, ModelCalled),
+    ThoughtDelta: (ThoughtDelta, AnswerDelta, ModelCalled, Reasoned),
     AnswerDelta: (AnswerDelta, ModelCalled, Reasoned, RunEnded),
     ModelCalled: (ModelCalled, AnswerDelta, Reasoned, ActionProposed, Observed, RunEnded),
     Reasoned: (ActionProposed, Observed, ModelCalled, TurnCompleted),
@@ -84,7 +93,7 @@ def script(policy: str, limit: str) -> list[str]:
     """Return the policy's script; what comes after its last turn is the summary."""
     if limit == "answered":
         return list(SCRIPTS[policy])
-    calls = {"explicit": 2, "implicit": 4}[policy]
+    calls = {"explicit": 2, "implicit": 4, "plan_execute": 2}[policy]
     return [*SCRIPTS[policy][:calls], "the best I have"]
 
 
@@ -234,6 +243,10 @@ def test_a_call_that_may_not_be_made_twice_is_not(policy: str, stage: Callable[[
     said = {
         "explicit": ["s\nAction: send\nAction Input: x", "t\nFinal Answer: a"],
         "implicit": [node("ACTION", "tell"), "send", '{"text": "x"}', node("FINAL", "a")],
+        "plan_execute": [
+            'Tool Calls: [{"toolName": "send", "arguments": {"text": "x"}}]',
+            "a",
+        ],
     }[policy]
     events = stage(policy).play(said).events
     proposed = next(n for n, event in enumerate(events) if isinstance(event, ActionProposed))
