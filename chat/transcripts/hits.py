@@ -9,7 +9,7 @@ from django.db.models.functions import Left
 
 from chat.models import Turn
 from chat.transcripts.highlight import Excerpt, Marker
-from chat.transcripts.index import MOST_CHARACTERS, inputs_text
+from chat.transcripts.index import MOST_CHARACTERS, json_text
 from chat.transcripts.query import Query
 
 
@@ -78,7 +78,8 @@ def _texts(turn: Turn) -> Iterator[tuple[str, str]]:
     if turn.index == 0:
         yield "question", _head(turn, "run__question")
     yield "thought", _head(turn, "thought")
-    yield "inputs", f"{turn.tool} {inputs_text(turn.inputs)}" if turn.tool else ""
+    yield "plan", json_text(turn.plan)
+    yield "inputs", f"{turn.tool} {json_text(turn.inputs)}" if turn.tool else ""
     yield "observation", _head(turn, "observation")
     yield "answer", _head(turn, "run__answer")
     yield "outcome", _head(turn, "run__message")

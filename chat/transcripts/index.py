@@ -52,8 +52,9 @@ def parts_of(turn: Turn) -> Iterator[tuple[str, str]]:
         yield "question", turn.run.question
     yield "thought", turn.thought
     yield "answer", turn.answer
+    yield "plan", json_text(turn.plan)
     yield "tool", turn.tool
-    yield "inputs", inputs_text(turn.inputs)
+    yield "inputs", json_text(turn.inputs)
     yield "observation", " ".join(filter(None, (turn.observation_error, turn.observation)))
 
 
@@ -64,10 +65,10 @@ def closing_parts(run: Run, last: Turn) -> Iterator[tuple[str, str]]:
     yield "message", run.message
 
 
-def inputs_text(inputs: Any) -> str:
-    """Write an action's inputs, keys and values, as plain lines; JSON would escape the text."""
+def json_text(content: Any) -> str:
+    """Write a JSON value's keys and values as plain lines; JSON itself would escape the text."""
     lines: list[str] = []
-    waiting = [inputs]
+    waiting = [content]
     while waiting:
         match waiting.pop():
             case dict() as table:

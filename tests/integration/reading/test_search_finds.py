@@ -24,6 +24,7 @@ def found(user: User, text: str) -> list[int]:
 
 EVERYTHING = {
     "thought": "The requests were timing out; I'm running it twice.",
+    "plan": {"goals": ["Find the lighthouse."]},
     "tool": "python_repl",
     "inputs": {"code": "import foo_bar\nfoo_bar.baz(3.14)", "nested": [{"deep_key": "treasure"}]},
     "observation": "See https://example.com/a/b?x=1 for C++ and 東京の人口 مرحبا 🚀 don't",
@@ -41,6 +42,7 @@ EVERYTHING = {
         "foo_bar.baz(3.14)",
         "baz",
         "deep_key",
+        "lighthouse",
         "treasure",
         "https://example.com/a/b?x=1",
         "example.com",
@@ -115,8 +117,10 @@ def test_one_run_is_found_by_its_number(ada: User, tell: TellRun) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("tool:pyhton", "tool:pyhton: there is no tool 'pyhton'. The tools are: calculator"),
-        ("policy:best", "policy:best: there is no policy 'best'. The policies are: explicit"),
+        ("tool:pyhton", "tool:pyhton: there is no tool 'pyhton'. The tools are: "),
+        ("tool:pyhton", "calculator"),
+        ("policy:best", "policy:best: there is no policy 'best'. The policies are: "),
+        ("policy:best", "explicit, implicit"),
         ("status:done", "status:done: there is no status 'done'. A run is: queued, running"),
         ("user:bob", "user:bob: you can search your own turns only."),
         ("user:nobody", "user:nobody: you can search your own turns only."),
@@ -201,6 +205,10 @@ def test_a_turn_that_was_never_indexed_is_once_its_run_has_ended(ada: User, tell
         pytest.param(base64.b64encode(os.urandom(5_000_000)).decode(), id="5 MB of base64"),
         pytest.param(" ".join(f"{n:x}" for n in range(300_000)), id="300,000 different words"),
         pytest.param("".join(map(chr, range(0x20000, 0x30000))) * 4, id="rare characters"),
+        pytest.param(
+            " ".join("\ufdf2" * 8 + chr(0x10400 + n % 80) + f"{n:x}" for n in range(20_000)),
+            id="different words that grow when folded",
+        ),
         pytest.param("\ufdfa" * 300_000, id="ligatures of 18 letters"),
         pytest.param("x" * 5_000_000, id="one word of 5 MB"),
     ],
