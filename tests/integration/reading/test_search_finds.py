@@ -120,7 +120,7 @@ def test_one_run_is_found_by_its_number(ada: User, tell: TellRun) -> None:
         ("tool:pyhton", "tool:pyhton: there is no tool 'pyhton'. The tools are: "),
         ("tool:pyhton", "calculator"),
         ("policy:best", "policy:best: there is no policy 'best'. The policies are: "),
-        ("policy:best", "explicit, implicit"),
+        ("policy:best", "explicit"),
         ("status:done", "status:done: there is no status 'done'. A run is: queued, running"),
         ("user:bob", "user:bob: you can search your own turns only."),
         ("user:nobody", "user:nobody: you can search your own turns only."),
