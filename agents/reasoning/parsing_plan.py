@@ -11,7 +11,7 @@ from typing import Any
 
 from agents.contracts import Value
 from agents.reasoning.parsing_calls import PlannedCall, calls_of, find_calls
-from agents.reasoning.parsing_thinking import part_thinking
+from agents.reasoning.parsing_thinking import THINK_MARK, part_thinking
 from agents.tools.inputs import unfenced
 from agents.tools.output import storable
 
@@ -50,7 +50,10 @@ class Execution(Value):
 
 def parse_plan(text: str) -> Plan:
     """Return the sections of a reply; of a section that occurs twice the first counts."""
-    thoughts, said = part_thinking(storable(text))
+    text = storable(text)
+    calls_at = _calls_label_end(text)
+    thoughts, said = part_thinking(text[:calls_at])
+    said += text[calls_at:]  # a mark in the calls is a part of a call
     sections = _Sections(said)
     if not sections.texts:
         return _plan_in_json(thoughts, said)
@@ -86,6 +89,21 @@ def parse_execution(text: str) -> Execution:
         decision=decision if isinstance(decision, str) else None,
         updated_plan=plan if isinstance(plan, dict) else None,
     )
+
+
+def _calls_label_end(text: str) -> int:
+    """Return where the label of the calls ends that no block of thinking holds."""
+    marks = list(THINK_MARK.finditer(text))
+    depth = 1 if marks and marks[0][1] else 0
+    labels = (label for label in _LABEL.finditer(text) if _NAMES[_plain(label["name"])] == "calls")
+    number = 0
+    for label in labels:
+        while number < len(marks) and marks[number].start() < label.start():
+            depth = max(0, depth - 1) if marks[number][1] else depth + 1
+            number += 1
+        if depth == 0:
+            return label.end()
+    return len(text)
 
 
 def _plan_in_json(thoughts: str, said: str) -> Plan:

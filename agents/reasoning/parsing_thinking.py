@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 BETWEEN_THOUGHTS = "\n\n---\n\n"
-_MARK = re.compile(r"<(/?)think(?:ing)?(?:[ \t][^<>\n]{0,100})?>", re.IGNORECASE)
+THINK_MARK = re.compile(r"<(/?)think(?:ing)?(?:[ \t][^<>\n]{0,100})?>", re.IGNORECASE)
 _MARK_SO_FAR = re.compile(
     r"</?(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?\Z|</?think(?:ing)?[ \t][^<>\n]{0,100}\Z",
     re.IGNORECASE,
@@ -28,7 +28,7 @@ def part_thinking(text: str) -> Parted:
     blocks: list[str] = []
     said: list[str] = []
     depth, start = 0, 0
-    for mark in _MARK.finditer(text):
+    for mark in THINK_MARK.finditer(text):
         is_closing = bool(mark[1])
         if depth == 0:
             is_headless = is_closing and not blocks
@@ -61,7 +61,7 @@ class ThinkingReader:
         """Take more of the reply; return what is certain by now."""
         text, at = self._pending + chunk, 0
         pieces: list[Piece] = []
-        for mark in _MARK.finditer(text):
+        for mark in THINK_MARK.finditer(text):
             pieces.append(Piece(self._depth > 0, text[at : mark.start()]))
             self._depth = max(0, self._depth - 1) if mark[1] else self._depth + 1
             at = mark.end()

@@ -70,6 +70,8 @@ class PlanReader:
         yield from self._paragraph(_list(self.plan.calls or ()))
 
     def _take(self, is_thought: bool, text: str) -> Iterator[ThoughtDelta]:
+        if self._hides:
+            return
         if is_thought:
             self._thought = True
             yield from self._show(text)
@@ -78,12 +80,13 @@ class PlanReader:
             self._thought = False
             self._shown.separate("\n\n")
         for line in text.splitlines(keepends=True):
-            yield from self._take_line(line)
+            if not self._hides:
+                yield from self._take_line(line)
 
     def _take_line(self, part: str) -> Iterator[ThoughtDelta]:
         """Show a part of one line, once it cannot be the label of the tool calls."""
         self._line += part
-        if self._hides or (self._at_start and self._begins_calls()):
+        if self._at_start and self._begins_calls():
             self._hides, self._line = True, ""
         elif not (self._at_start and _CALLS_SO_FAR.match(self._line)):
             self._said = self._said or bool(self._line.strip())

@@ -41,19 +41,79 @@ class Answer:
     text: str
 
 
+@dataclass(frozen=True)
+class Journey:
+    """The tasks of a question with those of their steps that need no result of another one.
+
+    `is_whole` is false where a task, or a step of the last one, does.
+    """
+
+    tasks: tuple[tuple[Task, tuple[Step, ...]], ...]
+    is_whole: bool
+
+    @property
+    def steps(self) -> list[Step]:
+        """Return the steps of all tasks in order."""
+        return [step for _, steps in self.tasks for step in steps]
+
+
 def next_move(request: Request) -> Step | Answer:
     """Return the next step, or the answer."""
-    goal = request.goal.strip()
-    if _GREETS.fullmatch(goal):
-        return Answer("This needs no tool.", GREETING)
-    previous = answered_number(request.history[-1][1]) if request.history else ""
-    parts = _parts(goal, previous)
-    if not parts:
-        return Answer("I have no rule for this question.", UNKNOWN)
+    parts, previous = _understood(request)
+    if isinstance(parts, Answer):
+        return parts
     try:
         return _walk(parts, previous, Trail(request))
     except NotMine:
         return Answer("I only know how to go on from my own steps.", _NOT_MINE)
+
+
+def plan_ahead(request: Request) -> Journey | Answer:
+    """Return all the steps that can be told before any is taken, or the answer."""
+    parts, previous = _understood(request)
+    if isinstance(parts, Answer):
+        return parts
+    tasks: list[tuple[Task, tuple[Step, ...]]] = []
+    for part in parts:
+        task = _read(part, previous)
+        steps = () if task is None else _known_steps(task)
+        if task is None or len(steps) < len(task.steps):
+            more = [] if task is None else [(task, steps)]
+            return Journey(tuple(tasks + more), is_whole=False)
+        tasks.append((task, steps))
+        previous = ""  # what the part before it will have said is not known yet
+    return Journey(tuple(tasks), is_whole=True)
+
+
+def failed(observation: str, answers: list[str]) -> Answer:
+    """Say honestly what went wrong, after the parts that went well."""
+    kind, _, text = observation.removeprefix("ERROR: ").partition(": ")
+    if kind in ("ToolSelectionError", "ToolNotFound"):
+        said = "I cannot do this: no tool for it is offered here."
+    else:
+        said = f"The tool could not do this, so I have no result:\n\n{quoted(text)}"
+    return Answer("That did not work, and I do not make up results.", "\n\n".join([*answers, said]))
+
+
+def _understood(request: Request) -> tuple[list[str] | Answer, str]:
+    """Return the parts of the question, or the answer that needs no tool, and the last number."""
+    goal = request.goal.strip()
+    previous = answered_number(request.history[-1][1]) if request.history else ""
+    if _GREETS.fullmatch(goal):
+        return Answer("This needs no tool.", GREETING), previous
+    parts = _parts(goal, previous)
+    return parts or Answer("I have no rule for this question.", UNKNOWN), previous
+
+
+def _known_steps(task: Task) -> tuple[Step, ...]:
+    """Return the steps of a task up to the first that asks what was seen."""
+    steps: list[Step] = []
+    for make in task.steps:
+        try:
+            steps.append(make(()))
+        except IndexError:
+            break
+    return tuple(steps)
 
 
 def _parts(goal: str, previous: str) -> list[str]:
@@ -87,21 +147,11 @@ def _walk(parts: list[str], previous: str, trail: Trail) -> Step | Answer:
             if observation is None:
                 return step
             if observation.startswith("ERROR: "):
-                return _failed(observation, answers)
+                return failed(observation, answers)
             seen.append(observation)
         answers.append(task.answer(seen))
         previous = result_number(seen[-1]) if seen else previous
     return Answer("I have what the question asks for.", "\n\n".join(answers))
-
-
-def _failed(observation: str, answers: list[str]) -> Answer:
-    """Say honestly what went wrong, after the parts that went well."""
-    kind, _, text = observation.removeprefix("ERROR: ").partition(": ")
-    if kind in ("ToolSelectionError", "ToolNotFound"):
-        said = "I cannot do this: no tool for it is offered here."
-    else:
-        said = f"The tool could not do this, so I have no result:\n\n{quoted(text)}"
-    return Answer("That did not work, and I do not make up results.", "\n\n".join([*answers, said]))
 
 
 _NOT_MINE = (

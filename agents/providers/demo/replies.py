@@ -2,6 +2,7 @@
 
 import json
 
+from agents.providers.demo import ahead
 from agents.providers.demo.instructions import read_instruction
 from agents.providers.demo.planning import Answer, next_move
 from agents.providers.demo.quoting import quoted
@@ -17,6 +18,10 @@ def reply_to(request: Request) -> str:
         case "fill_inputs":
             call = read_instruction(request.step)
             return _json({} if call is None else call[1])
+        case "plan":
+            return ahead.plan(request)
+        case "synthesize":
+            return ahead.synthesis(request)
         case "summarize":
             return _summary(request)
         case _ if request.as_json:

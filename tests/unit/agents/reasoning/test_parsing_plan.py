@@ -15,8 +15,7 @@ from agents.reasoning.plan_reader import PlanReader
 CALL = {"callId": "c1", "toolName": "search", "arguments": {"xs": [1, "]"]}}
 WRITTEN = json.dumps([CALL])
 
-# A mark of thinking counts wherever it stands, in a text too.
-texts = st.text(st.characters(exclude_characters="<", exclude_categories=["Cs"]), max_size=9)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
@@ -122,6 +121,20 @@ def test_a_label_inside_the_calls_is_no_label() -> None:
 
     assert plan.plan is None
     assert calls("Tool Calls: " + written) == [("", "t", {"text": "x\nPlan: no"})]
+
+
+def test_a_mark_of_thinking_in_a_call_belongs_to_it() -> None:
+    written = json.dumps([{"toolName": "t", "arguments": {"text": "<think>\nTool Calls: []"}}])
+
+    assert calls(f"<think>x</think>Intent: i\nTool Calls: {written}") == [
+        ("", "t", {"text": "<think>\nTool Calls: []"})
+    ]
+
+
+def test_a_reply_that_begins_within_a_thought_is_read_after_it() -> None:
+    plan = parse_plan("Tool Calls: decoy\n</think>\nIntent: i\nTool Calls: []")
+
+    assert (plan.thoughts, plan.intent, plan.calls) == ("Tool Calls: decoy", "i", ())
 
 
 def test_thoughts_are_joined_by_a_rule_and_the_rest_is_parsed() -> None:
