@@ -120,7 +120,7 @@ async def page_of(transactional_db: None) -> AsyncIterator[Callable[..., Awaitab
     for page in pages:
         await page.leave()
     # The communicator keeps Channels from handing back the connection of its thread.
-    await sync_to_async(connection.close)()
+    await sync_to_async(lambda: connection.close())()
 
 
 def _cookie(user: User | None) -> bytes:
