@@ -16,7 +16,9 @@ from agents.policies.spec import PolicySpec
 from agents.providers.choice import ModelChoice
 from chat.models import Conversation, Policy, RunStatus, User
 
-SLOW = {"say": "Thought: on it\nFinal Answer: " + "word " * 40, "rate": 20}
+ANSWER = "Thought: on it\nFinal Answer: " + "word " * 60
+SLOW = {"say": ANSWER, "rate": 15}
+ENDLESS = {"hang": True, "after": ANSWER, "rate": 30}
 
 
 @pytest.fixture
@@ -48,21 +50,20 @@ def conversation(ada: User) -> Conversation:
     return Conversation.objects.create(owner=ada)
 
 
-@pytest.fixture
-def slow_policy(transactional_db: None) -> Policy:
-    """Offer a policy whose model takes two seconds for its answer."""
-    policy = Policy.objects.create(slug="slow", name="Slow")
-    model = ModelChoice(provider="scripted", script=(SLOW,))
-    policy.publish(PolicySpec(policy="explicit", model=model))
-    return policy
+@pytest.fixture(autouse=True)
+def _policies(stack: Any) -> None:
+    for slug, reply in (("slow", SLOW), ("endless", ENDLESS)):
+        policy = Policy.objects.create(slug=slug, name=slug)
+        model = ModelChoice(provider="scripted", script=(reply,))
+        policy.publish(PolicySpec(policy="explicit", model=model))
 
 
 def hello(socket: ClientConnection, cursors: dict[str, str] | None = None, after: int = 0) -> None:
     socket.send(json.dumps({"type": "hello", "cursors": cursors or {}, "after": after}))
 
 
-def send(socket: ClientConnection) -> None:
-    asked = {"client_message_id": str(uuid.uuid4()), "text": "Go", "policy": "slow"}
+def send(socket: ClientConnection, policy: str) -> None:
+    asked = {"client_message_id": str(uuid.uuid4()), "text": "Go", "policy": policy}
     socket.send(json.dumps({"type": "send"} | asked))
 
 
@@ -85,20 +86,24 @@ def read_until_closed(socket: ClientConnection) -> list[dict[str, Any]]:
     return frames
 
 
+def text_of(frames: list[dict[str, Any]]) -> str:
+    """Return the answer's text in the frames."""
+    events = [event for frame in frames for event in frame.get("events", ())]
+    return "".join(event["text"] for event in events if event["type"] == "answer.delta")
+
+
 def test_a_question_goes_to_a_worker_and_its_answer_comes_back_word_by_word(
-    open_socket: Callable[..., Any], ada: User, conversation: Conversation, slow_policy: Policy
+    open_socket: Callable[..., Any], ada: User, conversation: Conversation
 ) -> None:
     with open_socket(ada, conversation) as socket:
         hello(socket)
-        send(socket)
+        send(socket, "slow")
         frames = read_until(socket, "run.ended")
 
-    events = [event for frame in frames for event in frame.get("events", ())]
-    answer = [event["text"] for event in events if event["type"] == "answer.delta"]
     run = conversation.runs.get()
     assert run.status == RunStatus.SUCCEEDED
-    assert "".join(answer).strip() == run.answer == ("word " * 40).strip()
-    assert len(answer) > 10
+    assert text_of(frames).strip() == run.answer == ("word " * 60).strip()
+    assert sum("answer.delta" in str(frame) for frame in frames) > 10
 
 
 def test_a_run_outlives_its_worker_and_its_page_sees_the_end(
@@ -106,11 +111,10 @@ def test_a_run_outlives_its_worker_and_its_page_sees_the_end(
     open_socket: Callable[..., Any],
     ada: User,
     conversation: Conversation,
-    slow_policy: Policy,
 ) -> None:
     with open_socket(ada, conversation) as socket:
         hello(socket)
-        send(socket)
+        send(socket, "slow")
         read_until(socket, "answer.delta")
         stack.restart_worker()
         end = read_until(socket, "run.ended")[-1]
@@ -121,16 +125,12 @@ def test_a_run_outlives_its_worker_and_its_page_sees_the_end(
     assert end["events"][-1]["status"] == "succeeded"
 
 
-def test_a_run_goes_on_while_the_web_process_is_started_again(
-    stack: Any,
-    open_socket: Callable[..., Any],
-    ada: User,
-    conversation: Conversation,
-    slow_policy: Policy,
+def test_a_page_goes_on_where_it_was_when_the_web_process_is_started_again(
+    stack: Any, open_socket: Callable[..., Any], ada: User, conversation: Conversation
 ) -> None:
     with open_socket(ada, conversation) as socket:
         hello(socket)
-        send(socket)
+        send(socket, "endless")
         frames = read_until(socket, "answer.delta")
         stack.restart_web()
         frames += read_until_closed(socket)
@@ -138,20 +138,21 @@ def test_a_run_goes_on_while_the_web_process_is_started_again(
     cursor = [frame["id"] for frame in frames if frame["type"] == "events"][-1]
     with open_socket(ada, conversation) as socket:
         hello(socket, {str(run.pk): cursor}, after=run.pk)
+        while text_of(frames).count("word") < 60:
+            frames += read_until(socket, "answer.delta")
+        socket.send(json.dumps({"type": "stop", "run": run.pk}))
         frames += read_until(socket, "run.ended")
 
-    events = [event for frame in frames for event in frame.get("events", ())]
-    text = "".join(event["text"] for event in events if event["type"] == "answer.delta")
-    assert text.split() == ["word"] * 40
+    assert text_of(frames).split() == ["word"] * 60
     assert "run.snapshot" not in {frame["type"] for frame in frames}
 
 
 def test_a_run_is_stopped_over_the_socket_and_keeps_its_text(
-    open_socket: Callable[..., Any], ada: User, conversation: Conversation, slow_policy: Policy
+    open_socket: Callable[..., Any], ada: User, conversation: Conversation
 ) -> None:
     with open_socket(ada, conversation) as socket:
         hello(socket)
-        send(socket)
+        send(socket, "endless")
         read_until(socket, "answer.delta")
         run = conversation.runs.get()
         socket.send(json.dumps({"type": "stop", "run": run.pk}))
