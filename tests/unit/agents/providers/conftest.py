@@ -1,4 +1,4 @@
-"""Two real servers to speak to: a third party's mock of OpenAI, and one that breaks every rule."""
+"""Two real servers to speak to: a third party's mock of every vendor, and one that breaks rules."""
 
 import json
 import re
@@ -9,7 +9,8 @@ import struct
 import subprocess
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
@@ -27,8 +28,9 @@ from pydantic import SecretStr
 from agents.contracts import Message, Role
 from agents.control import Control
 from agents.providers.base import Finish, ModelRequest, Token
-from agents.providers.choice import Credentials
-from agents.providers.openai import OpenAIProvider
+from agents.providers.choice import Credentials, RemoteName
+from agents.providers.dialects import PROVIDERS
+from agents.providers.remote import RemoteProvider
 
 KEY = "sk-a-key-that-nobody-may-see"
 MOCK = Path(__file__).parents[4] / "node_modules/@copilotkit/aimock/dist/cli.js"
@@ -50,15 +52,25 @@ class Reply:
         return "".join(token.text for token in self.tokens if token.kind == "reasoning")
 
 
+class ProviderOf(Protocol):
+    """Make the provider of one server."""
+
+    def __call__(
+        self, base_url: str, model: str = ..., key: str = ..., provider: RemoteName = ...
+    ) -> RemoteProvider: ...
+
+
 class Ask(Protocol):
-    """Ask a model server one question as the engine does."""
+    """Ask a model server one question, or with these messages, as the engine does."""
 
     def __call__(
         self,
         base_url: str,
         question: str = ...,
         *,
+        messages: Sequence[Message] = ...,
         model: str = ...,
+        provider: RemoteName = ...,
         control: Control | None = ...,
         **request: Any,
     ) -> Reply: ...
@@ -70,32 +82,44 @@ def key() -> str:
 
 
 @pytest.fixture
-def provider_of() -> Callable[..., OpenAIProvider]:
-    def provider_of(base_url: str, model: str = "m", key: str = KEY) -> OpenAIProvider:
-        return OpenAIProvider(
-            Credentials(base_url=base_url, api_key=SecretStr(key), model=model, found="a test")
+def provider_of() -> ProviderOf:
+    def provider_of(
+        base_url: str, model: str = "m", key: str = KEY, provider: RemoteName = "openai"
+    ) -> RemoteProvider:
+        return PROVIDERS[provider](
+            Credentials(
+                provider=provider,
+                base_url=base_url,
+                api_key=SecretStr(key),
+                model=model,
+                found="a test",
+            )
         )
 
     return provider_of
 
 
 @pytest.fixture
-def ask(provider_of: Callable[..., OpenAIProvider]) -> Ask:
+def ask(provider_of: ProviderOf) -> Ask:
     def ask(
         base_url: str,
         question: str = "hello",
         *,
+        messages: Sequence[Message] = (),
         model: str = "m",
+        provider: RemoteName = "openai",
         control: Control | None = None,
         **request: Any,
     ) -> Reply:
-        provider = provider_of(base_url, model)
-        body = provider.body(
+        asked = provider_of(base_url, model, provider=provider)
+        body = asked.body(
             ModelRequest(
-                purpose="think", messages=[Message(role=Role.USER, content=question)], **request
+                purpose="think",
+                messages=messages or [Message(role=Role.USER, content=question)],
+                **request,
             )
         )
-        *tokens, finish = provider.stream(body, control or Control(60, idle_seconds=30))
+        *tokens, finish = asked.stream(body, control or Control(60, idle_seconds=30))
         assert all(isinstance(token, Token) for token in tokens)
         assert isinstance(finish, Finish)
         return Reply([token for token in tokens if isinstance(token, Token)], finish)
@@ -107,6 +131,7 @@ class Mock:
     """The mock's control address: what it answers, and what it was asked."""
 
     def __init__(self, url: str) -> None:
+        self.url = url
         self.base_url = f"{url}/v1"
         self._control_url = f"{url}/__aimock"
 
@@ -341,3 +366,155 @@ def tls_wire(certificate: Path) -> Iterator[Wire]:
     server = Wire(context)
     yield server
     server.close()
+
+
+class Speaker(ABC):
+    """The bytes of one dialect, for a server that speaks it."""
+
+    name: RemoteName
+    key_header: str
+    """The header that carries the key, in lower case, with what stands before it."""
+
+    @abstractmethod
+    def begins(self) -> bytes: ...
+
+    @abstractmethod
+    def says(self, text: str) -> bytes: ...
+
+    @abstractmethod
+    def thinks(self, text: str) -> bytes: ...
+
+    @abstractmethod
+    def stops(self, reason: str = "stop") -> bytes:
+        """Say why it stops, with 7 tokens taken and 3 given."""
+
+    @abstractmethod
+    def fails(self, words: str) -> bytes:
+        """Report in the stream that the server is overloaded."""
+
+    def sends(self, chunk: object) -> bytes:
+        return Wire.event(chunk)
+
+    def ends(self) -> bytes:
+        return self.stops() + b"0\r\n\r\n"
+
+
+class OpenAISpeaker(Speaker):
+    name = "openai"
+    key_header = "authorization: bearer "
+
+    def begins(self) -> bytes:
+        return Wire.STREAM
+
+    def says(self, text: str) -> bytes:
+        return Wire.says(text)
+
+    def thinks(self, text: str) -> bytes:
+        return self.sends({"choices": [{"delta": {"reasoning_content": text}}]})
+
+    def stops(self, reason: str = "stop") -> bytes:
+        usage = {"prompt_tokens": 7, "completion_tokens": 3}
+        return self.sends({"choices": [{"delta": {}, "finish_reason": reason}], "usage": usage})
+
+    def fails(self, words: str) -> bytes:
+        return self.sends({"error": {"message": words, "code": 503}})
+
+
+class AnthropicSpeaker(Speaker):
+    name = "anthropic"
+    key_header = "x-api-key: "
+
+    def begins(self) -> bytes:
+        usage = {"input_tokens": 2, "cache_read_input_tokens": 5, "output_tokens": 1}
+        start = {"type": "message_start", "message": {"content": [], "usage": usage}}
+        return Wire.STREAM + self.sends(start) + self.sends({"type": "ping"})
+
+    def sends(self, chunk: object) -> bytes:
+        kind = chunk["type"] if isinstance(chunk, dict) else "content_block_delta"
+        text = chunk if isinstance(chunk, str) else json.dumps(chunk)
+        return Wire.part(f"event: {kind}\ndata: {text}\n\n".encode())
+
+    def says(self, text: str) -> bytes:
+        return self._delta({"type": "text_delta", "text": text})
+
+    def thinks(self, text: str) -> bytes:
+        return self._delta({"type": "thinking_delta", "thinking": text})
+
+    def stops(self, reason: str = "end_turn") -> bytes:
+        delta = {"stop_reason": reason, "stop_sequence": None}
+        end = {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 3}}
+        return self.sends(end) + self.sends({"type": "message_stop"})
+
+    def fails(self, words: str) -> bytes:
+        error = {"type": "overloaded_error", "message": words}
+        return self.sends({"type": "error", "error": error})
+
+    def _delta(self, delta: dict[str, str]) -> bytes:
+        return self.sends({"type": "content_block_delta", "index": 0, "delta": delta})
+
+
+class GeminiSpeaker(Speaker):
+    name = "gemini"
+    key_header = "x-goog-api-key: "
+
+    def begins(self) -> bytes:
+        return Wire.STREAM
+
+    def says(self, text: str) -> bytes:
+        return self._part({"text": text})
+
+    def thinks(self, text: str) -> bytes:
+        return self._part({"text": text, "thought": True})
+
+    def stops(self, reason: str = "STOP") -> bytes:
+        usage = {"promptTokenCount": 7, "candidatesTokenCount": 2, "thoughtsTokenCount": 1}
+        candidate = {"content": {"role": "model"}, "finishReason": reason}
+        return self.sends({"candidates": [candidate], "usageMetadata": usage})
+
+    def fails(self, words: str) -> bytes:
+        return self.sends({"error": {"code": 503, "message": words, "status": "UNAVAILABLE"}})
+
+    def _part(self, part: dict[str, Any]) -> bytes:
+        return self.sends({"candidates": [{"content": {"parts": [part], "role": "model"}}]})
+
+
+class OllamaSpeaker(Speaker):
+    name = "ollama"
+    key_header = "authorization: bearer "
+
+    def begins(self) -> bytes:
+        return Wire.STREAM.replace(b"text/event-stream", b"application/x-ndjson")
+
+    def sends(self, chunk: object) -> bytes:
+        return Wire.part((chunk if isinstance(chunk, str) else json.dumps(chunk)).encode() + b"\n")
+
+    def says(self, text: str) -> bytes:
+        return self._message({"role": "assistant", "content": text})
+
+    def thinks(self, text: str) -> bytes:
+        return self._message({"role": "assistant", "content": "", "thinking": text})
+
+    def stops(self, reason: str = "stop") -> bytes:
+        counts = {"prompt_eval_count": 7, "eval_count": 3}
+        last = {"message": {"content": ""}, "done": True, "done_reason": reason}
+        return self.sends(last | counts)
+
+    def fails(self, words: str) -> bytes:
+        return self.sends({"error": {"message": words, "code": 503}})
+
+    def _message(self, message: dict[str, str]) -> bytes:
+        return self.sends({"model": "m", "message": message, "done": False})
+
+
+SPEAKERS: list[type[Speaker]] = [OpenAISpeaker, AnthropicSpeaker, GeminiSpeaker, OllamaSpeaker]
+
+
+@pytest.fixture(params=SPEAKERS, ids=lambda speaker: speaker.name)
+def speaker(request: pytest.FixtureRequest) -> Speaker:
+    made: Speaker = request.param()
+    return made
+
+
+@pytest.fixture
+def speaker_of() -> Callable[[RemoteName], Speaker]:
+    return lambda name: next(speaker() for speaker in SPEAKERS if speaker.name == name)

@@ -8,11 +8,14 @@ import pytest
 from agents.control import Control
 from agents.errors import ConfigurationError
 from agents.providers.base import Token
-from agents.providers.choice import ModelChoice
+from agents.providers.choice import ModelChoice, RemoteName
 from agents.providers.connect import connect
+from agents.providers.discovery import VENDORS
 
 if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Wire
+    from collections.abc import Callable
+
+    from tests.unit.agents.providers.conftest import Speaker, Wire
 
 NOTHING = {"TURNSTONE_LOCAL_SERVERS": "none"}
 
@@ -125,6 +128,71 @@ def test_an_address_with_a_password_is_refused_without_showing_it() -> None:
         connect(choice, NOTHING)
 
     assert "secret" not in str(failure.value)
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "ollama"])
+def test_a_policy_may_name_the_dialect_whatever_else_is_configured(provider: RemoteName) -> None:
+    environment = {"OPENAI_API_KEY": "sk-x", VENDORS[provider].keys[0]: "sk-y"}
+
+    got = connect(ModelChoice(provider=provider, model="other"), environment)
+
+    assert (got.name, got.model) == (provider, "other")
+
+
+def test_an_openai_policy_takes_a_local_server_though_another_vendor_is_configured(
+    wire: "Wire",
+) -> None:
+    wire.answers(wire.page("200 OK", json.dumps({"data": [{"id": "small"}]})))
+    environment = {"ANTHROPIC_API_KEY": "sk-x", "TURNSTONE_LOCAL_SERVERS": wire.base_url}
+
+    provider = connect(ModelChoice(provider="openai"), environment)
+
+    assert (provider.name, provider.model) == ("openai", "small")
+
+
+@pytest.mark.parametrize(
+    ("provider", "variables"),
+    [("anthropic", "ANTHROPIC_API_KEY"), ("gemini", "GEMINI_API_KEY or GOOGLE_API_KEY")],
+)
+def test_a_vendor_that_is_not_configured_says_what_to_set(
+    provider: RemoteName, variables: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=f"Set {variables}"):
+        connect(ModelChoice(provider=provider, model="m"), {"OPENAI_API_KEY": "sk-x"})
+
+
+def test_ollama_is_asked_on_this_machine_without_any_setting() -> None:
+    provider = connect(ModelChoice(provider="ollama", model="qwen3:8b"), {})
+
+    assert (provider.name, provider.model) == ("ollama", "qwen3:8b")
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "ollama"])
+def test_no_vendors_key_is_sent_to_a_server_that_a_policy_names(
+    wire: "Wire", provider: RemoteName, speaker_of: "Callable[[RemoteName], Speaker]"
+) -> None:
+    speaker = speaker_of(provider)
+    wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
+    environment = {name: "sk-secret" for vendor in VENDORS.values() for name in vendor.keys}
+    choice = ModelChoice(provider=provider, base_url=f"http://{wire.place}", model="m")
+
+    list(connect(choice, environment).stream('{"messages": []}', Control(30)))
+
+    assert "sk-secret" not in wire.requests[0][0]
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "ollama"])
+def test_a_vendors_key_is_sent_to_the_address_that_is_configured_with_it(
+    wire: "Wire", provider: RemoteName, speaker_of: "Callable[[RemoteName], Speaker]"
+) -> None:
+    speaker, vendor = speaker_of(provider), VENDORS[provider]
+    wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
+    environment = {vendor.keys[0]: "sk-mine", vendor.address: f"http://{wire.place}/"}
+    choice = ModelChoice(provider=provider, base_url=f"HTTP://{wire.place}", model="m")
+
+    list(connect(choice, environment).stream('{"messages": []}', Control(30)))
+
+    assert f"{speaker.key_header}sk-mine" in wire.requests[0][0].lower()
 
 
 @pytest.mark.parametrize("host", ["models example", "a\x01b", "☃-.example"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agents.errors import ConfigurationError
-from agents.providers.choice import Credentials
+from agents.providers.choice import Credentials, RemoteName
 from agents.providers.discovery import VENDORS, discover
 
 if TYPE_CHECKING:
@@ -50,6 +50,65 @@ def test_a_key_alone_is_for_openai_and_its_documented_model() -> None:
     assert credentials.api_key.get_secret_value() == "sk-x"
     assert credentials.model == VENDORS["openai"].model
     assert credentials.found == "OPENAI_API_KEY in the environment"
+
+
+KEYS = {
+    "OPENAI_API_KEY": "sk-openai",
+    "ANTHROPIC_API_KEY": "sk-anthropic",
+    "GEMINI_API_KEY": "sk-gemini",
+    "GOOGLE_API_KEY": "sk-google",
+    "OLLAMA_API_KEY": "sk-ollama",
+}
+
+
+@pytest.mark.parametrize(
+    ("first", "provider", "base_url"),
+    [
+        (0, "openai", "https://api.openai.com/v1"),
+        (1, "anthropic", "https://api.anthropic.com"),
+        (2, "gemini", "https://generativelanguage.googleapis.com/v1beta"),
+        (3, "gemini", "https://generativelanguage.googleapis.com/v1beta"),
+        (4, "ollama", "https://ollama.com"),
+    ],
+)
+def test_of_several_keys_the_first_in_the_documented_order_is_taken(
+    first: int, provider: str, base_url: str
+) -> None:
+    names = list(KEYS)[first:]
+
+    credentials = found({name: KEYS[name] for name in reversed(names)})
+
+    assert (credentials.provider, credentials.base_url) == (provider, base_url)
+    assert credentials.api_key.get_secret_value() == KEYS[names[0]]
+    assert credentials.model == VENDORS[credentials.provider].model
+    assert credentials.found == f"{names[0]} in the environment"
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini", "ollama"])
+def test_each_vendor_can_be_had_at_another_address_and_with_another_model(
+    provider: RemoteName,
+) -> None:
+    vendor = VENDORS[provider]
+
+    credentials = found(
+        {
+            vendor.keys[0]: "sk-x",
+            vendor.address: "https://models.example/v1",
+            "TURNSTONE_MODEL": "big",
+        }
+    )
+
+    assert (credentials.provider, credentials.model) == (provider, "big")
+    assert credentials.base_url == "https://models.example/v1"
+
+
+def test_a_named_ollama_server_of_this_machine_says_which_model_it_has(wire: "Wire") -> None:
+    offer(wire, "qwen3:8b")
+
+    credentials = found({"OLLAMA_BASE_URL": f"http://{wire.place}"})
+
+    assert (credentials.provider, credentials.model) == ("ollama", "qwen3:8b")
+    assert wire.requests[0][0].startswith("GET /v1/models ")
 
 
 def test_a_key_goes_with_the_server_and_the_model_named_beside_it() -> None:

@@ -1,7 +1,6 @@
 """A call is tried again where that is safe, and a server's gaps are learnt once."""
 
 import json
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -11,11 +10,10 @@ from agents.contracts import Message, Role
 from agents.control import Control
 from agents.errors import ConfigurationError, ProviderBusy, ProviderRefused
 from agents.events import ModelCalled
-from agents.providers.openai import OpenAIProvider
 from agents.reasoning.model import Model
 
 if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Ask, Wire
+    from tests.unit.agents.providers.conftest import Ask, ProviderOf, Wire
 
 
 def test_a_server_that_recovers_is_asked_again(ask: "Ask", wire: "Wire") -> None:
@@ -62,7 +60,7 @@ def test_a_parameter_that_the_server_does_not_know_is_left_out_from_then_on(
 
 
 def test_the_record_of_a_call_holds_what_was_posted_in_the_end(
-    provider_of: Callable[..., OpenAIProvider], wire: "Wire"
+    provider_of: "ProviderOf", wire: "Wire"
 ) -> None:
     wire.answers(wire.page("400 Bad Request", '{"error": "stream_options: not permitted"}'))
     wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
@@ -141,7 +139,7 @@ def test_variables_of_the_sdk_send_nothing_to_any_server(
 
 @pytest.mark.parametrize("key", ["sk-a\nb", "sk a", "sk-ü"])
 def test_a_key_that_no_header_can_hold_is_named_without_being_shown(
-    provider_of: Callable[..., OpenAIProvider], key: str
+    provider_of: "ProviderOf", key: str
 ) -> None:
     with pytest.raises(ConfigurationError) as failure:
         provider_of("http://127.0.0.1:9/v1", key=key)
@@ -149,7 +147,7 @@ def test_a_key_that_no_header_can_hold_is_named_without_being_shown(
     assert key not in str(failure.value)
 
 
-def test_a_provider_shows_no_key(provider_of: Callable[..., OpenAIProvider], key: str) -> None:
+def test_a_provider_shows_no_key(provider_of: "ProviderOf", key: str) -> None:
     provider = provider_of("http://127.0.0.1:9/v1")
 
     assert key not in repr(provider)
@@ -180,7 +178,7 @@ def test_a_server_of_this_machine_is_called_past_the_proxy(
 
 
 def test_a_proxy_of_another_kind_is_named(
-    provider_of: Callable[..., OpenAIProvider], monkeypatch: pytest.MonkeyPatch
+    provider_of: "ProviderOf", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("https_proxy", "socks5://127.0.0.1:1")
     monkeypatch.setenv("no_proxy", "elsewhere.example")

@@ -13,11 +13,10 @@ import pytest
 
 from agents.control import Control
 from agents.errors import AgentError, Interrupted, Stopped
-from agents.providers.openai import OpenAIProvider
 from agents.providers.transport import Transport, watched
 
 if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Ask, Wire
+    from tests.unit.agents.providers.conftest import Ask, ProviderOf, Wire
 
 PATIENT = 300.0
 
@@ -156,7 +155,7 @@ def test_after_a_stop_the_server_can_be_called_again(
 
 
 def test_a_reply_that_nobody_reads_on_lets_go_of_its_connection(
-    provider_of: Callable[..., OpenAIProvider], wire: "Wire", control: Control
+    provider_of: "ProviderOf", wire: "Wire", control: Control
 ) -> None:
     wire.answers(wire.STREAM, wire.says("so far "), wire.HOLD)
     items = provider_of(wire.base_url).stream('{"messages": []}', control)

@@ -1,6 +1,5 @@
 """What a well-behaved server sends, as a third party's mock of OpenAI sends it."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,10 +8,9 @@ from agents.contracts import Message, Role, Usage
 from agents.control import Control
 from agents.errors import OutOfTime, ProviderBusy, ProviderRefused
 from agents.providers.base import ModelRequest
-from agents.providers.openai import OpenAIProvider
 
 if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Ask, Mock
+    from tests.unit.agents.providers.conftest import Ask, Mock, ProviderOf
 
 
 def test_a_reply_comes_in_pieces_with_its_end_and_its_count(ask: "Ask", mock: "Mock") -> None:
@@ -135,7 +133,7 @@ def test_a_slow_reply_ends_with_the_runs_time(ask: "Ask", mock: "Mock") -> None:
 
 
 def test_bodies_of_one_conversation_share_their_beginning(
-    provider_of: Callable[..., OpenAIProvider],
+    provider_of: "ProviderOf",
 ) -> None:
     provider = provider_of("http://127.0.0.1:9/v1")
     first = Message(role=Role.USER, content="What is 6 — 7?")
@@ -149,7 +147,7 @@ def test_bodies_of_one_conversation_share_their_beginning(
 
 
 def test_half_a_character_does_not_break_a_body(
-    provider_of: Callable[..., OpenAIProvider],
+    provider_of: "ProviderOf",
 ) -> None:
     provider = provider_of("http://127.0.0.1:9/v1")
     message = Message.model_construct(role=Role.USER, content="half \ud83d")
