@@ -107,11 +107,7 @@ class JustInTime:
         return self._read(tool, reply)
 
     def _read(self, tool: Tool, reply: str) -> dict[str, Any]:
-        known = {
-            name: value
-            for name, value in _object(reply).items()
-            if name in tool.inputs.model_fields
-        }
+        known = {name: value for name, value in _object(reply).items() if name in tool.input_names}
         self.toolkit.validate(tool, known)
         return known
 

@@ -3,12 +3,13 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from agents.errors import InvalidInputs
+from agents.tools.json_inputs import JsonInputs
 from agents.tools.spec import Tool
 
 _FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*)\Z", re.DOTALL)
@@ -36,7 +37,6 @@ def read_inputs(tool: Tool, text: str) -> dict[str, Any]:
     whole text goes to the only input, to the one required string input, or, when nothing is
     required, to the first input if that is a string. Raises InvalidInputs.
     """
-    fields = tool.inputs.model_fields
     bare = unfenced(text)
     found = _object(bare)
     if found is not None and _is_meant(found, bare, tool):
@@ -44,7 +44,7 @@ def read_inputs(tool: Tool, text: str) -> dict[str, Any]:
     taker = _taker(tool)
     if taker is None and not bare:
         return {}
-    if taker is None or not bare or _looks_broken(bare, fields):
+    if taker is None or not bare or _looks_broken(bare, tool.input_names):
         raise InvalidInputs(
             f"The inputs of {tool.name} must be one JSON object. It takes: {describe_inputs(tool)}."
         )
@@ -53,14 +53,23 @@ def read_inputs(tool: Tool, text: str) -> dict[str, Any]:
 
 def check_inputs(tool: Tool, inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the inputs as the tool's own types; raises InvalidInputs naming every wrong one."""
-    try:
-        checked = tool.inputs.model_validate(inputs)
-    except ValidationError as error:
-        wrong = "; ".join(_complaints(error))[:_MESSAGE_LIMIT]
+    if isinstance(tool.inputs, JsonInputs):
+        complaints = list(tool.inputs.complaints(inputs))
+        checked = inputs
+    else:
+        complaints, checked = _validated(tool.inputs, inputs)
+    if complaints:
+        wrong = "; ".join(complaints)[:_MESSAGE_LIMIT]
         raise InvalidInputs(
             f"Invalid inputs for {tool.name}: {wrong}. It takes: {describe_inputs(tool)}."
-        ) from error
-    return {name: getattr(checked, name) for name in tool.inputs.model_fields}
+        )
+    return checked
+
+
+def prune_inputs(tool: Tool, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the inputs that the tool knows, and the names of the others."""
+    known = {name: value for name, value in inputs.items() if name in tool.input_names}
+    return known, [name for name in inputs if name not in known]
 
 
 def unfenced(text: str) -> str:
@@ -88,10 +97,10 @@ def _object(text: str) -> dict[str, Any] | None:
 def _is_meant(found: dict[str, Any], text: str, tool: Tool) -> bool:
     """Tell the tool's inputs from braces that stand in a text for another reason, as in code."""
     if text.startswith("{"):
-        return not found or not found.keys().isdisjoint(tool.inputs.model_fields)
+        return not found or not found.keys().isdisjoint(tool.input_names)
     try:
-        tool.inputs.model_validate(found)
-    except ValidationError:
+        check_inputs(tool, found)
+    except InvalidInputs:
         return False
     return bool(found)
 
@@ -108,12 +117,12 @@ def _literal(text: str) -> object:
 
 def _taker(tool: Tool) -> str | None:
     """Return the input that takes a plain text."""
-    fields = tool.inputs.model_fields
-    required = [name for name, field in fields.items() if field.is_required()]
-    first = next(iter(required or fields), None)
+    names = tool.input_names
+    required = [name for name in names if name in tool.schema.get("required", ())]
+    first = next(iter(required or names), None)
     if first is None or len(required) > 1:
         return None
-    return first if len(fields) == 1 or fields[first].annotation is str else None
+    return first if len(names) == 1 or _is_text(tool, first) else None
 
 
 def _looks_broken(text: str, names: Iterable[str]) -> bool:
@@ -124,12 +133,28 @@ def _looks_broken(text: str, names: Iterable[str]) -> bool:
 
 
 def _value(tool: Tool, name: str, text: str) -> object:
-    if tool.inputs.model_fields[name].annotation is str:
+    if _is_text(tool, name):
         return text
     try:
         return json.loads(text)
     except _NOT_JSON:
         return text
+
+
+def _is_text(tool: Tool, name: str) -> bool:
+    """Tell an input of any text from one of a closed set, a date or another type."""
+    field = tool.schema["properties"][name]
+    is_string: bool = field.get("type") == "string"
+    return is_string and field.keys().isdisjoint({"enum", "const", "format"})
+
+
+def _validated(model: type[BaseModel], inputs: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """Return what is wrong with the inputs, and the inputs as the model's own types."""
+    try:
+        checked = model.model_validate(inputs)
+    except ValidationError as error:
+        return list(_complaints(error)), {}
+    return [], {name: getattr(checked, name) for name in model.model_fields}
 
 
 def _complaints(error: ValidationError) -> Iterator[str]:

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 from agents.contracts import Reason
 from agents.control import Control
 from agents.errors import ConfigurationError
+from agents.tools.json_inputs import JsonInputs
 
 Result = str | Iterator[str]
 
@@ -30,12 +32,14 @@ class Tool:
 
     `timeout` is in seconds. `idempotent` means that a call interrupted half-way may simply be made
     again. A `run` that returns an iterator streams its output. What a `terminal` tool says is the
-    run's answer and ends it, for the reason that `ends` gives.
+    run's answer and ends it, for the reason that `ends` gives. `release` lets go of what the tool
+    holds from call to call, such as a browser; it is called at the run's end and may be called
+    again.
     """
 
     name: str
     description: str
-    inputs: type[BaseModel]
+    inputs: type[BaseModel] | JsonInputs
     run: Callable[..., Result]
     timeout: float = 30.0
     safety: Safety = Safety.SAFE
@@ -43,11 +47,19 @@ class Tool:
     wants_control: bool = False
     terminal: bool = False
     ends: Reason = Reason.ANSWERED
+    release: Callable[[], None] | None = None
 
-    @property
+    @cached_property
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the inputs."""
+        if isinstance(self.inputs, JsonInputs):
+            return self.inputs.schema
         return self.inputs.model_json_schema()
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Return the names of the inputs in their order."""
+        return tuple(self.schema.get("properties", ()))
 
 
 def tool(

@@ -1,9 +1,10 @@
 """The tools of one run: found by name or by words, described to a model, and called."""
 
+import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 from agents.contracts import Observation, ToolCall
@@ -11,9 +12,11 @@ from agents.control import Control
 from agents.errors import AgentError, ConfigurationError, Halted, ToolNotFound
 from agents.events import ObservationDelta
 from agents.tools.execution import execute
-from agents.tools.inputs import check_inputs, describe_inputs, read_inputs
+from agents.tools.inputs import check_inputs, describe_inputs, prune_inputs, read_inputs
 from agents.tools.output import storable
 from agents.tools.spec import Tool
+
+logger = logging.getLogger(__name__)
 
 _STRAY = " \t\r\n`'\"*[](){}<>.,:;"
 _CALL = re.compile(r"\(.*\Z", re.DOTALL)
@@ -54,6 +57,24 @@ class Toolkit:
             raise ConfigurationError(f"Tool {tool.name!r} is already registered.")
         self._tools[key] = tool
 
+    def replace(self, tools: Iterable[Tool]) -> None:
+        """Hold these tools instead, from the next prompt and call on; what was held is let go of.
+
+        Raises ConfigurationError, as `register` does, and changes nothing then.
+        """
+        new = Toolkit(tools)
+        kept = set(map(id, new.tools))
+        Toolkit(tool for tool in self.tools if id(tool) not in kept).close()
+        self._tools = new._tools
+
+    def close(self) -> None:
+        """Let go of what the tools hold from call to call; they may be called again."""
+        for release in dict.fromkeys(tool.release for tool in self.tools if tool.release):
+            try:
+                release()
+            except Exception:
+                logger.exception("A tool could not let go of what it held")
+
     def get(self, name: str) -> Tool:
         """Return the tool of that name; raises ToolNotFound, which lists the tools there are."""
         found = self._tools.get(_normalised(name))
@@ -92,6 +113,10 @@ class Toolkit:
     def validate(self, tool: Tool, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the inputs as the tool's own types; raises InvalidInputs naming each wrong one."""
         return check_inputs(tool, inputs)
+
+    def prune(self, tool: Tool, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """Return the inputs that the tool knows, and the names of those that it does not."""
+        return prune_inputs(tool, inputs)
 
     def call(
         self, call: ToolCall, control: Control

@@ -1,5 +1,6 @@
 """A toolkit finds, describes and checks its tools."""
 
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -146,3 +147,60 @@ def test_a_complaint_never_echoes_what_was_given(toolkit: Toolkit) -> None:
 
     assert len(str(raised.value)) < 2_000
     assert "secret" not in str(raised.value)
+
+
+def test_the_tools_can_be_replaced_while_a_policy_holds_the_toolkit(toolkit: Toolkit) -> None:
+    toolkit.replace([ping])
+
+    assert toolkit.names == ("ping",)
+    with pytest.raises(ToolNotFound):
+        toolkit.get("weather")
+
+
+def test_a_bad_replacement_changes_nothing(toolkit: Toolkit) -> None:
+    with pytest.raises(ConfigurationError):
+        toolkit.replace([ping, ping])
+
+    assert toolkit.names == ("web_search", "weather", "ping")
+
+
+def test_unknown_inputs_are_pruned_and_named(toolkit: Toolkit) -> None:
+    pruned = toolkit.prune(weather, {"city": "Oslo", "zzz": 1, "unit": "kelvin"})
+
+    assert pruned == ({"city": "Oslo", "unit": "kelvin"}, ["zzz"])
+
+
+def holding(released: list[str]) -> tuple[Tool, Tool]:
+    def release() -> None:
+        released.append("released")
+
+    return replace(ping, release=release), replace(weather, release=release)
+
+
+def test_what_tools_hold_together_is_released_once_at_the_close() -> None:
+    released: list[str] = []
+
+    Toolkit(holding(released)).close()
+
+    assert released == ["released"]
+
+
+def test_what_a_replaced_tool_held_is_released() -> None:
+    released: list[str] = []
+    toolkit = Toolkit(holding(released))
+
+    toolkit.replace([web_search])
+
+    assert released == ["released"]
+
+
+def test_a_release_that_fails_does_not_keep_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    released: list[str] = []
+
+    def fail() -> None:
+        raise OSError("no")
+
+    Toolkit([replace(web_search, release=fail), *holding(released)]).close()
+
+    assert released == ["released"]
+    assert "could not let go" in caplog.text
