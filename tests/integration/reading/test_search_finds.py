@@ -1,9 +1,13 @@
 import base64
 import os
 from collections.abc import Callable
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.contrib.postgres.search import SearchVector
+from django.core.management import call_command
+from django.db.models import Value
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -296,3 +300,18 @@ def test_no_text_breaks_the_search(rita: User, text: str) -> None:
         return
 
     assert (page, counted.total) == (Page([]), 0)
+
+
+def test_every_turn_can_be_indexed_anew(ada: User, tell: TellRun) -> None:
+    ended = tell(ada, {"thought": "alpha"}, {"thought": "alpha"}, message="omega")
+    live = tell(ada, {"thought": "alpha"}, status="running")
+    SearchDocument.objects.filter(run_id=live.pk).delete()
+    SearchDocument.objects.update(words=SearchVector(Value("stale")))
+    said = StringIO()
+
+    call_command("index_turns", stdout=said)
+
+    assert said.getvalue() == "3 turns can be found.\n"
+    assert found(ada, "alpha") == [ended.pk, ended.pk, live.pk]
+    assert found(ada, "omega") == [ended.pk]
+    assert found(ada, "stale") == []

@@ -9,14 +9,14 @@ TellRun = Callable[..., Run]
 
 
 def test_the_turns_that_hold_every_word_come_newest_first(ada: User, tell: TellRun) -> None:
-    older = tell(ada, {"thought": "primes add up"}, answer="129")
-    newer = tell(ada, {"thought": "adding primes"})
+    older = tell(ada, {"thought": "primes run out"}, answer="129")
+    newer = tell(ada, {"thought": "running primes"})
     tell(ada, {"thought": "primes"})
 
-    turns = find_turns(ada)("primes add")
+    turns = find_turns(ada)("primes run")
 
     assert [(turn.run, turn.turn) for turn in turns] == [(newer.pk, 1), (older.pk, 1)]
-    assert turns[1].text == "primes add up Answer: 129"
+    assert turns[1].text == "primes run out Answer: 129"
 
 
 def test_without_such_a_turn_the_ones_with_most_words_are_found(ada: User, tell: TellRun) -> None:
