@@ -2,6 +2,7 @@
 
 import { addShortcuts } from "./page/shortcuts.js"
 
+const TOP_PX = 100
 const turns = [...document.querySelectorAll(".transcript__turns > .turn")]
 const rows = new Map([...document.querySelectorAll(".outline__row")].map((row) => [row.hash.slice(1), row]))
 
@@ -23,7 +24,13 @@ function goTo(turn) {
 
 function current() {
   const target = turns.findIndex((turn) => `#${turn.id}` === location.hash)
-  return target >= 0 ? target : turns.findIndex((turn) => turn.getBoundingClientRect().top > 60) - 1
+  return target >= 0 ? target : reached()
+}
+
+// The last turn whose beginning has come up to the top; -1 before the first.
+function reached() {
+  const below = turns.findIndex((turn) => turn.getBoundingClientRect().top > TOP_PX)
+  return (below < 0 ? turns.length : below) - 1
 }
 
 // A link to a turn of another page of this transcript leads to that page.
@@ -36,14 +43,19 @@ function arrive() {
 }
 
 function watch() {
-  const seen = new Set()
-  const observer = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) seen[isIntersecting ? "add" : "delete"](target)
-    const first = turns.find((turn) => seen.has(turn))
+  let isAsked = false
+  const look = () => {
+    isAsked = false
     for (const row of rows.values()) row.removeAttribute("aria-current")
-    if (first) mark(rows.get(first.id))
-  }, { rootMargin: "-60px 0px -40% 0px" })
-  for (const turn of turns) observer.observe(turn)
+    const turn = turns[Math.max(0, reached())]
+    if (turn) mark(rows.get(turn.id))
+  }
+  addEventListener("scroll", () => {
+    if (isAsked) return
+    isAsked = true
+    requestAnimationFrame(look)
+  }, { passive: true })
+  look()
 }
 
 function mark(row) {

@@ -129,6 +129,7 @@ def test_stop_ends_the_run_and_keeps_what_was_said(
     kept = last_run(page).locator(".run__turns").inner_text()
     page.reload()
     page.locator(".run__status").last.click()
+    expect(last_run(page).locator(".turn__thought").first).to_be_visible()
     assert last_run(page).locator(".run__turns").inner_text() == kept
     assert Run.objects.get().status == "stopped"
 
@@ -235,6 +236,46 @@ def test_the_line_lost_is_said_and_nothing_is_missed(
         re.compile("(tick ){39}"), timeout=30_000
     )
     assert last_run(page).locator(".turn__thought").first.inner_text().count("tick") == 40
+
+
+def test_who_reads_further_up_is_not_carried_away(
+    page: Page, ada: User, scripted: Callable[..., None]
+) -> None:
+    page.set_viewport_size({"width": 800, "height": 500})
+    lines = [{"say": "Thought: Long.\n" + "another line\n" * 60, "rate": 40}]
+    scripted("long", [*lines, {"say": "Final Answer: Done."}])
+    page.goto("/")
+    ask(page, "Talk.", "long")
+    expect(last_run(page).locator(".turn__thought").first).to_contain_text(
+        re.compile("(another line\\s+){20}")
+    )
+    at_end = "scrollY + innerHeight > document.documentElement.scrollHeight - 5"
+    assert page.evaluate(at_end)
+
+    page.evaluate("scrollTo(0, 0)")
+    offer = page.get_by_role("button", name="New text below")
+    expect(offer).to_be_visible()
+    assert page.evaluate("scrollY") == 0
+    offer.click()
+
+    expect(offer).to_be_hidden()
+    assert page.evaluate(at_end)
+
+
+def test_a_screen_reader_hears_the_states_and_not_each_word(
+    page: Page, ada: User, scripted: Callable[..., None]
+) -> None:
+    scripted("slow", SLOW)
+    page.goto("/")
+    ask(page, "Count.", "slow")
+    status = page.locator("#status")
+
+    expect(status).to_have_text("Thinking")
+    expect(page.get_by_role("log")).to_have_attribute("aria-live", "off")
+    page.keyboard.press("Escape")
+
+    expect(status).to_contain_text("Stopped by you")
+    assert "tick" not in status.inner_text()
 
 
 def test_two_windows_show_the_same_run(
