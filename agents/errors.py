@@ -41,6 +41,10 @@ class ToolTimeout(ToolError):
     """Raised when a tool ran past its time limit."""
 
 
+class NotApproved(ToolError):
+    """Raised when a person did not allow an action, or nobody could be asked."""
+
+
 class Halted(AgentError):
     """Raised to leave the loop at once, from wherever the run is."""
 

@@ -1,0 +1,85 @@
+"""Risky actions wait for a yes."""
+
+from agents.act.approval import Approval, Approved, nobody
+from agents.act.by_name import ByName
+from agents.contracts import ReasonKind, ReasonNode, ToolCall, Turn
+from agents.control import Control
+from agents.events import ActionProposed, ActionStarted, Event, ObservationDelta, Observed
+from agents.state import State
+from agents.tools.spec import Safety, Tool, tool
+from agents.tools.toolkit import Toolkit
+
+
+@tool(safety=Safety.DANGEROUS)
+def remove(path: str) -> str:
+    """Remove a file."""
+    return f"removed {path}"
+
+
+@tool(safety=Safety.MODERATE)
+def read(path: str) -> str:
+    """Read a file."""
+    return f"read {path}"
+
+
+KIT = Toolkit([remove, read])
+CALL = ToolCall(tool="remove", inputs={"path": "a"})
+GONE = ToolCall(tool="read", inputs={"path": "a"})
+
+
+def state(call: ToolCall, *, is_proposed: bool = False) -> State:
+    node = ReasonNode(kind=ReasonKind.ACTION, text="t", call=call)
+    action = call if is_proposed else None
+    return State("Q?", turns=[Turn(index=0, thought=node, action=action)], is_open=True)
+
+
+def yes(tool: Tool, call: ToolCall) -> Approval:
+    return Approval(granted=True)
+
+
+def no(tool: Tool, call: ToolCall) -> Approval:
+    return Approval(granted=False, feedback="use `ls` instead")
+
+
+def events(act: Approved, at: State) -> list[Event]:
+    return list(act(at))
+
+
+def test_with_nobody_to_ask_a_risky_tool_does_not_run() -> None:
+    act = Approved(ByName(KIT, Control()), KIT)
+
+    proposed, observed = events(act, state(CALL))
+
+    assert proposed == ActionProposed(call=CALL)
+    assert isinstance(observed, Observed)
+    assert observed.observation.error == "NotApproved"
+
+
+def test_what_the_person_said_is_told_to_the_model() -> None:
+    act = Approved(ByName(KIT, Control()), KIT, no)
+
+    observed = events(act, state(CALL))[-1]
+
+    assert isinstance(observed, Observed)
+    assert "use `ls` instead" in observed.observation.text
+
+
+def test_an_approved_call_runs() -> None:
+    act = Approved(ByName(KIT, Control()), KIT, yes)
+
+    assert ObservationDelta(text="removed a") in events(act, state(CALL))
+
+
+def test_a_harmless_tool_asks_nobody() -> None:
+    act = Approved(ByName(KIT, Control()), KIT, nobody)
+
+    assert ObservationDelta(text="read a") in events(act, state(GONE))
+
+
+def test_a_call_proposed_before_a_crash_is_not_made_unasked() -> None:
+    act = Approved(ByName(KIT, Control()), KIT)
+
+    seen = events(act, state(CALL, is_proposed=True))
+
+    assert [type(event) for event in seen] == [Observed]
+    assert not any(isinstance(event, ActionStarted) for event in seen)
