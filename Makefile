@@ -21,12 +21,12 @@ environment: # What running needs
 environment-dev: # What developing needs
 	@$(ENVIRONMENT) --dev
 
-check: environment-dev ## Look at form, lint, types, imports and migrations
+check: environment-dev ## Look at form, lint, types and imports
 	$(BIN) -m ruff format --check .
 	$(BIN) -m ruff check .
 	$(BIN) -m mypy
 	.venv/bin/lint-imports
-	$(BIN) manage.py makemigrations --check --dry-run
+	$(BIN) -m project.throwaway $(BIN) manage.py makemigrations --check --dry-run
 
 format: environment-dev ## Put the code in form
 	$(BIN) -m ruff format .

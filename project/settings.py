@@ -162,6 +162,11 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 
+# Calls to models at once, of all workers together; 0 is no limit. Of the models that run on this
+# machine one works at a time, and calls for another one wait.
+PROVIDER_LIMIT = env.int("TURNSTONE_PROVIDER_LIMIT", default=256)
+LOCAL_LIMIT = env.int("TURNSTONE_LOCAL_LIMIT", default=256)
+
 # What the engine may use; all of it is optional (see agents.providers.discovery).
 MODEL_ENVIRONMENT = {
     name: env.str(name, default="")

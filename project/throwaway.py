@@ -1,6 +1,12 @@
-"""A Postgres and a Valkey that live as long as a block of code, for the test suite and benches."""
+"""A Postgres and a Valkey that live as long as a block of code, for the test suite and benches.
 
+`python -m project.throwaway COMMAND ...` runs a command beside them.
+"""
+
+import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,3 +58,8 @@ def wait_until(is_ready: Callable[[], bool], child: Child, log: Path, seconds: f
 
 def _hush(name: str, line: str) -> None:
     """Take nothing: both servers write to their logs."""
+
+
+if __name__ == "__main__":
+    with throwaway() as addresses:
+        sys.exit(subprocess.call(sys.argv[1:], env=os.environ | addresses))
