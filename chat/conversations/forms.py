@@ -22,6 +22,11 @@ def message_id(posted: QueryDict) -> UUID:
         return uuid4()
 
 
+def question(posted: QueryDict) -> str:
+    """Return the text that was asked, with the line ends that were typed and not a form's."""
+    return posted.get("text", "").replace("\r\n", "\n")
+
+
 def policy_version(posted: QueryDict) -> PolicyVersion:
     """Return the newest version of the policy that was chosen.
 

@@ -57,7 +57,7 @@ def conversation(request: SignedInRequest, conversation_id: int) -> HttpResponse
     try:
         run = ask(
             found,
-            request.POST.get("text", ""),
+            forms.question(request.POST),
             policy_version=forms.policy_version(request.POST),
             client_message_id=forms.message_id(request.POST),
         )
@@ -132,7 +132,7 @@ def _begin(request: SignedInRequest, *, version: Any) -> Run:
     ).first()
     return sent or ask(
         Conversation.objects.create(owner=request.user),
-        request.POST.get("text", ""),
+        forms.question(request.POST),
         policy_version=version,
         client_message_id=client_message_id,
     )
@@ -173,6 +173,6 @@ def _composer(request: SignedInRequest, error: str, policy: str = "") -> dict[st
         "policies": policies,
         "chosen_policy": chosen,
         "model": current_model(),
-        "text": request.POST.get("text", "") if error else "",
+        "text": forms.question(request.POST) if error else "",
         "error": error,
     }

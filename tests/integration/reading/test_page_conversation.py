@@ -111,6 +111,12 @@ def test_a_bad_further_question_is_given_back_in_its_conversation(
     assert "Four." in page
 
 
+def test_a_forms_line_ends_become_those_that_were_typed(ada: User, browse: Browse) -> None:
+    browse(ada).post("/conversations/new/", question("one\r\ntwo"))
+
+    assert Run.objects.get().question == "one\ntwo"
+
+
 def test_nul_characters_do_no_harm(ada: User, browse: Browse) -> None:
     browse(ada).post("/conversations/new/", question("What is\0 2 + 2?"))
 
