@@ -11,6 +11,7 @@ from typing import Any
 
 from agents.control import Control
 from agents.errors import AgentError, OutOfTime, ToolFailed, ToolTimeout
+from agents.tools.extras import Extras
 from agents.tools.output import Output
 from agents.tools.spec import Tool
 
@@ -64,6 +65,7 @@ class _Job:
         self.tool = tool
         self.is_over = False
         self._inputs = inputs | ({"control": control} if tool.wants_control else {})
+        self._inputs |= {"extras": Extras()} if tool.wants_extras else {}
         self._control = control
         self._changed = threading.Condition()
         self._pieces: list[str] = []

@@ -12,9 +12,12 @@ from pydantic import BaseModel, ConfigDict, create_model
 from agents.contracts import Reason
 from agents.control import Control
 from agents.errors import ConfigurationError
+from agents.tools.extras import Extras
 from agents.tools.json_inputs import JsonInputs
 
 Result = str | Iterator[str]
+_GIVEN = {"control": Control, "extras": Extras}
+"""Parameters of a tool that are no inputs, each with its type."""
 
 
 class Safety(StrEnum):
@@ -45,6 +48,7 @@ class Tool:
     safety: Safety = Safety.SAFE
     idempotent: bool = True
     wants_control: bool = False
+    wants_extras: bool = False
     terminal: bool = False
     ends: Reason = Reason.ANSWERED
     release: Callable[[], None] | None = None
@@ -73,6 +77,7 @@ def tool(
     """Make a Tool of a function: its name, its docstring and its annotated parameters.
 
     A parameter `control: Control` is not an input: it is given a Control that ends with the call.
+    Nor is `extras: Extras`: it is given what the call before handed on, where the policy does so.
     Raises ConfigurationError for a function without a docstring, with an unannotated parameter,
     or with `*` or `**`.
     """
@@ -91,9 +96,12 @@ def tool(
                 )
             if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
                 raise ConfigurationError(f"The tool {name!r} must name each of its inputs.")
-            if (hints[parameter.name] is Control) != (parameter.name == "control"):
-                raise ConfigurationError(f"The tool {name!r} must say `control: Control`.")
-            if hints[parameter.name] is not Control:
+            for given, kind in _GIVEN.items():
+                if (hints[parameter.name] is kind) != (parameter.name == given):
+                    raise ConfigurationError(
+                        f"The tool {name!r} must say `{given}: {kind.__name__}`."
+                    )
+            if parameter.name not in _GIVEN:
                 default = ... if parameter.default is parameter.empty else parameter.default
                 fields[parameter.name] = (hints[parameter.name], default)
         return Tool(
@@ -105,6 +113,7 @@ def tool(
             safety=safety,
             idempotent=idempotent,
             wants_control="control" in hints,
+            wants_extras="extras" in hints,
             terminal=terminal,
             ends=ends,
         )
