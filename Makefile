@@ -7,7 +7,7 @@ ENVIRONMENT = "$(PYTHON)" -I project/environment.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run environment environment-dev test test-postgres15 check format lock
-.PHONY: bench-start bench-stream
+.PHONY: bench-start bench-engine bench-stream
 
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -21,7 +21,7 @@ environment: # What running needs
 environment-dev: # What developing needs
 	@$(ENVIRONMENT) --dev
 
-check: environment-dev ## Look at form, lint, types and imports
+check: environment-dev ## Look at form, lint, types, imports and migrations
 	$(BIN) -m ruff format --check .
 	$(BIN) -m ruff check .
 	$(BIN) -m mypy
@@ -37,6 +37,9 @@ test: environment-dev ## Install what the suite needs and run all of it (ARGS= f
 
 test-postgres15: environment-dev ## Run the tests that touch the database on Postgres 15
 	@$(BIN) tests/suite.py --postgres 15 $(ARGS)
+
+bench-engine: environment-dev ## Measure the CPU of a turn against the SDK and agent frameworks (ROUNDS=)
+	@$(BIN) tests/bench/engine.py
 
 bench-start: environment-dev ## Measure the cold and the warm start, and the memory at rest
 	@$(BIN) tests/bench/start.py
