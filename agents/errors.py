@@ -93,5 +93,29 @@ class ProviderSilent(ProviderError):
     """Raised when the server sends nothing for longer than the idle limit."""
 
 
+class SlotTaken(ProviderBusy):
+    """Raised when a call would have to wait for its slot and may not; `model` is what holds it."""
+
+    def __init__(self, message: str, *, model: str = "") -> None:
+        super().__init__(message)
+        self.model = model
+
+
+class LocalModelBusy(SlotTaken):
+    """Raised when the local model that is wanted has a call under way."""
+
+
+class LocalModelConflict(SlotTaken):
+    """Raised when another local model has a call under way: there is room for one at a time."""
+
+
 class ConfigurationError(AgentError):
     """Raised when a policy, a provider or a tool is set up in a way that cannot work."""
+
+
+class UnknownProvider(ConfigurationError):
+    """Raised when a provider is asked for that there is none of."""
+
+
+class ProviderNotMade(ConfigurationError):
+    """Raised when a provider cannot be brought to life."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from agents.contracts import Message, Usage, Value
 from agents.control import Control
@@ -26,6 +26,7 @@ class ModelRequest(Value):
 class Token(Value):
     """A piece of the reply; reasoning is what a thinking model says to itself."""
 
+    type: ClassVar[Literal["TOKEN"]] = "TOKEN"
     text: str
     kind: Literal["answer", "reasoning"] = "answer"
 

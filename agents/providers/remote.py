@@ -3,6 +3,7 @@
 import json
 import logging
 import random
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -21,6 +22,12 @@ FIRST_DELAY = 0.5
 LONGEST_DELAY = 120.0
 """Seconds; a server that asks for more patience than this is not waited for."""
 
+_HAS_NONE = re.compile(
+    r"\btemperature\b.{0,40}(?:not support|deprecated|only be set to 1)"
+    r"|unsupported .{0,20}\btemperature\b",
+    re.IGNORECASE,
+)
+
 logger = logging.getLogger(__name__)
 
 
@@ -32,6 +39,7 @@ class RemoteProvider(ABC):
 
     def __init__(self, credentials: Credentials) -> None:
         self.model = credentials.model
+        self.base_url = credentials.base_url
         vendor = VENDORS[self.name]
         self._server = shared(
             self.address(credentials.base_url.rstrip("/")),
@@ -67,8 +75,12 @@ class RemoteProvider(ABC):
         """Return the reader of one reply."""
 
     def refused(self, status: int, said: str, posted: dict[str, Any]) -> str | None:
-        """Name the parameter that the server cannot take and the request can do without."""
-        return None
+        """Name the parameter that the server cannot take and the request can do without.
+
+        That a model has no temperature to set is no fault of the request; a wrong one is.
+        """
+        is_without = status in (400, 422) and "temperature" in posted and _HAS_NONE.search(said)
+        return "temperature" if is_without else None
 
     def without(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
         """Return what to post instead to a server that refuses `parameter`."""

@@ -1,14 +1,14 @@
 """A model as the components see it: ask, read the tokens, and leave an exact record of the call."""
 
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 
-from agents.contracts import Message, ModelCall, Usage
+from agents.contracts import Message
 from agents.control import Control
 from agents.events import ModelCalled
-from agents.providers.base import Finish, ModelRequest, Provider, Token
+from agents.providers.base import ModelRequest, Provider, Token
+from agents.reasoning.engine import Failed, Metadata, ReasoningEngine
 
 
 @dataclass(frozen=True)
@@ -54,68 +54,12 @@ class Model:
             temperature=self.temperature,
             max_tokens=self.max_tokens,
         )
-        record = _Record(purpose, self.provider, self.provider.body(request))
-        try:
-            with _closing(self.provider.stream(record.request, self.control)) as items:
-                for item in items:
-                    record.take(item)
-                    if isinstance(item, Token):
-                        yield item
-                        if enough():
-                            record.take(Finish(stop_reason="enough"))
-                            break
-        except Exception as error:
-            yield record.called(error)
-            raise
-        yield record.called()
-
-
-@contextmanager
-def _closing(items: Iterator[Token | Finish]) -> Iterator[Iterator[Token | Finish]]:
-    """Let go of the connection behind `items`, also when they are not read to their end."""
-    try:
-        yield items
-    finally:
-        if isinstance(items, Generator):
-            items.close()
-
-
-class _Record:
-    """Gather what becomes the ModelCall of one call."""
-
-    def __init__(self, purpose: str, provider: Provider, request: str) -> None:
-        self.request = request
-        self._purpose = purpose
-        self._provider = provider
-        self._texts: dict[str, list[str]] = {"answer": [], "reasoning": []}
-        self._finish = Finish(stop_reason="", usage=Usage())
-        self._started_at = time.time()
-        self._start = time.perf_counter()
-        self._first: float | None = None
-
-    def take(self, item: Token | Finish) -> None:
-        if isinstance(item, Finish):
-            self._finish = item
-            self.request = item.body or self.request
-            return
-        if self._first is None:
-            self._first = time.perf_counter() - self._start
-        self._texts[item.kind].append(item.text)
-
-    def called(self, error: Exception | None = None) -> ModelCalled:
-        return ModelCalled(
-            call=ModelCall(
-                purpose=self._purpose,
-                provider=self._provider.name,
-                model=self._provider.model,
-                request=self.request,
-                reply="".join(self._texts["answer"]),
-                reasoning="".join(self._texts["reasoning"]),
-                usage=self._finish.usage,
-                stop_reason=self._finish.stop_reason,
-                started_at=self._started_at,
-                first_token_seconds=self._first,
-                seconds=time.perf_counter() - self._start,
-                error="" if error is None else (str(error) or type(error).__name__),
-            )
-        )
+        engine = ReasoningEngine(self.provider, self.control)
+        with closing(engine.stream(request, enough=enough)) as events:
+            for event in events:
+                if isinstance(event, Token):
+                    yield event
+                elif isinstance(event, Metadata):
+                    yield ModelCalled(call=event.call)
+                elif isinstance(event, Failed):
+                    raise event.error

@@ -6,7 +6,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Self
 
-from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.db.models import Q, QuerySet
 from pydantic import ValidationError
@@ -21,7 +20,6 @@ from agents.policies.parts import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.policy import Policy
 from agents.providers.base import Provider
-from agents.providers.connect import connect
 from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.catalogue import toolkit
@@ -30,6 +28,7 @@ from chat.live.publisher import publisher
 from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.runs.lease import LeaseLost, claim, fence, release
 from chat.runs.patience import hand_back, patiently
+from chat.runs.providers import provider_for
 from chat.runs.recorder import Recorder
 from chat.runs.wake import wake
 from chat.runs.watch import watch
@@ -156,7 +155,7 @@ def _policy(run: Run, spec: PolicySpec | None, before: _Before, control: Control
         raise ConfigurationError(f"This run was tried {MOST_ATTEMPTS} times without an end.")
     if spec is None:
         raise ConfigurationError(f"{run.policy_version} cannot be read by this version of it.")
-    provider = connect(spec.model, settings.MODEL_ENVIRONMENT, position=before.position)
+    provider = provider_for(spec.model, position=before.position)
     patiently(lambda: _name_model(run, provider), control)
     owner = run.conversation.owner
     parts = Parts(

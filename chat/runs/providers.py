@@ -1,0 +1,59 @@
+"""The models of real runs: a call to a server waits for its slot, in the line of all workers."""
+
+from functools import cache
+from typing import Protocol, get_args, runtime_checkable
+
+from django.conf import settings
+from redis import Redis
+
+from agents.providers.address import is_loopback
+from agents.providers.base import Provider
+from agents.providers.choice import ModelChoice, RemoteName
+from agents.providers.connect import connect
+from agents.reasoning.manager import Managed, ProviderManager, Wanted
+from chat.runs.slots import RedisSlots
+
+NAMES: tuple[str, ...] = get_args(RemoteName)
+
+
+@runtime_checkable
+class _Remote(Provider, Protocol):
+    """A provider that is a server."""
+
+    base_url: str
+
+
+def provider_for(choice: ModelChoice, *, position: int = 0) -> Provider:
+    """Return the provider of `choice`; `position` is the number of calls the run has made before.
+
+    The demo and scripted models have nothing to wait for. Raises ConfigurationError.
+    """
+    provider = connect(choice, settings.MODEL_ENVIRONMENT, position=position)
+    if not isinstance(provider, _Remote):
+        return provider
+    wanted = Wanted(
+        provider=provider.name,
+        model=provider.model,
+        options={"base_url": provider.base_url},
+        is_local=is_loopback(provider.base_url),
+    )
+    return Managed(manager(), wanted, provider)
+
+
+@cache
+def manager() -> ProviderManager:
+    """Return this process's manager; it holds no key, and its limits are those of all workers."""
+    # A stop is seen within a second, also when Redis hangs.
+    client = Redis.from_url(settings.REDIS_URL, socket_timeout=0.8, socket_connect_timeout=0.5)
+    return ProviderManager(
+        NAMES,
+        _make,
+        RedisSlots(client),
+        limit=settings.PROVIDER_LIMIT,
+        local_limit=settings.LOCAL_LIMIT,
+    )
+
+
+def _make(wanted: Wanted) -> Provider:
+    fields = {"provider": wanted.provider, "model": wanted.model, **wanted.options}
+    return connect(ModelChoice.model_validate(fields), settings.MODEL_ENVIRONMENT)

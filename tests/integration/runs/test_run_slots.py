@@ -1,0 +1,185 @@
+"""Runs wait for their slot at a model server, one after the other, and can be stopped there."""
+
+import json
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+from redis import Redis
+
+from agents.providers.choice import ModelChoice
+from agents.reasoning.manager import LOCAL
+from chat.models import PolicyVersion, Run, RunStatus
+from chat.runs.ask import ask
+from chat.runs.providers import manager
+
+pytestmark = pytest.mark.services
+
+
+def waiting(redis: Redis) -> int:
+    return int(redis.zcard(f"slots:{{{LOCAL}}}:line"))
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("It never came to that.")
+
+
+class Server(ThreadingHTTPServer):
+    """A model server that answers when told to, and knows which models it was asked at once."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.base_url = f"http://127.0.0.1:{self.server_port}/v1"
+        self.may_answer = threading.Event()
+        self.under_way: list[str] = []
+        self.seen: list[list[str]] = []
+        self.lock = threading.Lock()
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self._counted(asked["model"]):
+            self.server.may_answer.wait(30)
+        choice = {"index": 0, "delta": {"content": "Final Answer: 4"}, "finish_reason": "stop"}
+        said = f"data: {json.dumps({'choices': [choice]})}\n\ndata: [DONE]\n\n".encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    @contextmanager
+    def _counted(self, model: str) -> Iterator[None]:
+        with self.server.lock:
+            self.server.under_way.append(model)
+            self.server.seen.append(sorted(self.server.under_way))
+        yield
+        with self.server.lock:
+            self.server.under_way.remove(model)
+
+    def log_message(self, *_: object) -> None:
+        """Keep the test's output clean."""
+
+
+@pytest.fixture
+def redis(settings: Settings) -> Redis:
+    return Redis.from_url(settings.REDIS_URL)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.may_answer.set()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def limited(settings: Settings) -> Iterator[Callable[[int], None]]:
+    """Set the limit for local models, for the manager that the next run will use."""
+
+    def limit(calls: int) -> None:
+        settings.LOCAL_LIMIT = calls
+        manager.cache_clear()
+
+    yield limit
+    manager.cache_clear()
+
+
+@pytest.fixture
+def local_runs(
+    server: Server, scripted: Callable[..., PolicyVersion], conversation: Any
+) -> Callable[..., list[Run]]:
+    """Ask one question of each of these models, which the server says it has."""
+
+    def ask_each(*models: str) -> list[Run]:
+        runs = []
+        for model in models:
+            choice = ModelChoice(provider="openai", base_url=server.base_url, model=model)
+            version = scripted([], model=choice)
+            message = uuid.uuid4()
+            runs.append(
+                ask(conversation, "2 + 2?", policy_version=version, client_message_id=message)
+            )
+        return runs
+
+    return ask_each
+
+
+def test_runs_wait_for_each_other_at_one_provider(
+    server: Server,
+    limited: Callable[[int], None],
+    local_runs: Callable[..., list[Run]],
+    working: Any,
+) -> None:
+    limited(1)
+    runs = local_runs("m", "m", "m")
+
+    with working(*runs) as work:
+        wait_for(lambda: bool(server.under_way))
+        server.may_answer.set()
+        work.wait()
+
+    assert server.seen == [["m"]] * 3
+    for run in runs:
+        run.refresh_from_db()
+        assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "4")
+
+
+def test_runs_of_two_local_models_never_ask_both_at_once(
+    server: Server,
+    limited: Callable[[int], None],
+    local_runs: Callable[..., list[Run]],
+    working: Any,
+) -> None:
+    limited(8)
+    runs = local_runs("a", "a", "b", "b")
+
+    with working(*runs) as work:
+        wait_for(lambda: bool(server.under_way))
+        server.may_answer.set()
+        work.wait()
+
+    assert len(server.seen) == 4
+    assert all(len(set(models)) == 1 for models in server.seen)
+
+
+def test_a_run_that_waits_for_its_slot_is_stopped_and_calls_nobody(
+    redis: Redis,
+    server: Server,
+    limited: Callable[[int], None],
+    local_runs: Callable[..., list[Run]],
+    working: Any,
+) -> None:
+    limited(1)
+    first, second = local_runs("m", "m")
+
+    with working(first):
+        wait_for(lambda: bool(server.under_way))
+        with working(second) as waits:
+            wait_for(lambda: waiting(redis) == 1)
+            second.request_stop()
+            waits.wait()
+
+    second.refresh_from_db()
+    assert second.status == RunStatus.STOPPED
+    assert second.model_calls.count() == 0
+    assert waiting(redis) == 0

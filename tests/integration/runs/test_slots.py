@@ -1,0 +1,265 @@
+"""Slots in a real Redis: one limit for all processes, first come, first served, none lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from redis import Redis
+
+from agents.control import Control
+from agents.errors import SlotTaken, Stopped
+from agents.reasoning.slots import Lane
+from chat.runs.slots import RedisSlots
+
+pytestmark = pytest.mark.services
+
+WORKER = """
+import sys
+from redis import Redis
+from agents.control import Control
+from agents.reasoning.slots import Lane
+from chat.runs.slots import RedisSlots
+
+url, name, limit, lease = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+slots, lane = RedisSlots(Redis.from_url(url), lease_ms=lease), Lane(name, limit)
+print("ready", flush=True)
+for line in sys.stdin:
+    if line.strip() == "acquire":
+        ticket = slots.acquire(lane, Control(60))
+        print("got", flush=True)
+    else:
+        slots.release(lane, ticket)
+        print("gave", flush=True)
+"""
+
+
+class Worker:
+    """A worker process that takes and gives back one slot, as it is told."""
+
+    def __init__(self, lane: Lane, lease_ms: int = 30_000) -> None:
+        arguments = [settings.REDIS_URL, lane.name, str(lane.limit), str(lease_ms)]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", WORKER, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=settings.BASE_DIR,
+            env=os.environ,
+        )
+        assert self.says() == "ready"
+
+    def tell(self, word: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{word}\n")
+        self.process.stdin.flush()
+
+    def says(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait(10)
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            pipe.close()
+
+
+@pytest.fixture
+def redis() -> Redis:
+    return Redis.from_url(settings.REDIS_URL)
+
+
+@pytest.fixture
+def lane(redis: Redis) -> Iterator[Lane]:
+    lane = Lane(f"test-{uuid.uuid4().hex}", 1)
+    yield lane
+    for key in redis.scan_iter(f"slots:{{{lane.name}}}:*"):
+        redis.delete(key)
+
+
+@pytest.fixture
+def slots(redis: Redis) -> RedisSlots:
+    return RedisSlots(redis)
+
+
+@pytest.fixture
+def worker(lane: Lane) -> Iterator[Callable[..., Worker]]:
+    workers: list[Worker] = []
+
+    def start(**options: Any) -> Worker:
+        workers.append(Worker(lane, **options))
+        return workers[-1]
+
+    yield start
+    for one in workers:
+        one.end()
+
+
+def waiting(redis: Redis, lane: Lane) -> int:
+    return int(redis.zcard(f"slots:{{{lane.name}}}:line"))
+
+
+def expiry(redis: Redis, lane: Lane, ticket: str) -> float:
+    score = redis.zscore(f"slots:{{{lane.name}}}:held", ticket)
+    assert score is not None, "The slot is not held any more."
+    return float(score)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("It never came to that.")
+
+
+def test_the_limit_holds_across_processes_and_the_line_is_in_order(
+    redis: Redis, slots: RedisSlots, lane: Lane, worker: Callable[..., Worker]
+) -> None:
+    ticket = slots.acquire(lane, Control())
+    workers = [worker() for _ in range(3)]
+    for number, one in enumerate(workers, start=1):
+        one.tell("acquire")
+        wait_for(lambda: waiting(redis, lane) == number)  # noqa: B023
+    slots.release(lane, ticket)
+
+    for number, one in enumerate(workers, start=1):
+        assert one.says() == "got"
+        assert waiting(redis, lane) == len(workers) - number
+        with pytest.raises(SlotTaken):
+            slots.acquire(lane, Control(), wait=False)
+        one.tell("release")
+        assert one.says() == "gave"
+    assert slots.acquire(lane, Control(), wait=False)
+
+
+def test_a_killed_worker_frees_its_slot(
+    slots: RedisSlots, lane: Lane, worker: Callable[..., Worker]
+) -> None:
+    victim = worker(lease_ms=500)
+    victim.tell("acquire")
+    assert victim.says() == "got"
+
+    victim.process.send_signal(signal.SIGKILL)
+
+    assert slots.acquire(lane, Control(20))
+
+
+def test_a_worker_killed_in_line_does_not_hold_up_those_behind_it(
+    redis: Redis, lane: Lane, worker: Callable[..., Worker]
+) -> None:
+    slots = RedisSlots(redis, place_ms=500)
+    ticket = slots.acquire(lane, Control())
+    victim = worker()
+    victim.tell("acquire")
+    wait_for(lambda: waiting(redis, lane) == 1)
+
+    victim.process.send_signal(signal.SIGKILL)
+    slots.release(lane, ticket)
+
+    assert slots.acquire(lane, Control(20))
+
+
+def test_a_slot_is_held_for_longer_than_its_lease_while_its_worker_lives(
+    redis: Redis, lane: Lane
+) -> None:
+    slots = RedisSlots(redis, lease_ms=300)
+    ticket = slots.acquire(lane, Control())
+    expires = expiry(redis, lane, ticket)
+
+    wait_for(lambda: expiry(redis, lane, ticket) >= expires + 600)
+
+    slots.release(lane, ticket)
+    assert redis.zcard(f"slots:{{{lane.name}}}:held") == 0
+
+
+def test_a_slot_that_was_given_back_is_not_renewed(
+    redis: Redis, slots: RedisSlots, lane: Lane
+) -> None:
+    ticket = slots.acquire(lane, Control())
+    slots.release(lane, ticket)
+
+    slots.renew(lane, ticket)
+
+    assert redis.zcard(f"slots:{{{lane.name}}}:held") == 0
+
+
+def test_a_stopped_wait_ends_at_once_and_leaves_the_line(
+    redis: Redis, slots: RedisSlots, lane: Lane
+) -> None:
+    slots.acquire(lane, Control())
+    control, errors = Control(), list[Exception]()
+
+    def wait() -> None:
+        try:
+            slots.acquire(lane, control)
+        except Stopped as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    wait_for(lambda: waiting(redis, lane) == 1)
+    control.stop()
+    thread.join(1)
+
+    assert not thread.is_alive()
+    assert errors
+    assert waiting(redis, lane) == 0
+
+
+def test_many_threads_never_hold_more_than_there_is(redis: Redis, lane: Lane) -> None:
+    slots, three = RedisSlots(redis), lane._replace(limit=3)
+    under_way, most, lock = [0], [0], threading.Lock()
+
+    def work() -> None:
+        for _ in range(5):
+            ticket = slots.acquire(three, Control(60))
+            with lock:
+                under_way[0] += 1
+                most[0] = max(most[0], under_way[0])
+            with lock:
+                under_way[0] -= 1
+            slots.release(three, ticket)
+
+    threads = [threading.Thread(target=work) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert not any(thread.is_alive() for thread in threads)
+    assert 1 <= most[0] <= 3
+    assert waiting(redis, three) == redis.zcard(f"slots:{{{lane.name}}}:held") == 0
+
+
+def test_one_local_model_is_at_work_at_a_time(slots: RedisSlots, lane: Lane) -> None:
+    one, other = lane._replace(limit=2, model="a"), lane._replace(limit=2, model="b")
+    tickets = [slots.acquire(one, Control()) for _ in range(2)]
+    slots.release(one, tickets[0])
+
+    with pytest.raises(SlotTaken) as refused:
+        slots.acquire(other, Control(), wait=False)
+
+    assert refused.value.model == "a"
+    slots.release(one, tickets[1])
+    assert slots.acquire(other, Control(), wait=False)
+
+
+def test_without_redis_each_process_keeps_the_limit_by_itself(lane: Lane) -> None:
+    slots = RedisSlots(Redis(port=1, socket_connect_timeout=0.5))
+    ticket = slots.acquire(lane, Control())
+
+    with pytest.raises(SlotTaken):
+        slots.acquire(lane, Control(), wait=False)
+
+    slots.release(lane, ticket)
+    assert slots.acquire(lane, Control(), wait=False)

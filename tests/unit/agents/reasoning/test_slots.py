@@ -1,0 +1,145 @@
+"""Slots of one process: first come, first served, and a wait that any run can leave."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from agents.control import Control
+from agents.errors import OutOfTime, SlotTaken, Stopped
+from agents.reasoning.slots import InProcessSlots, Lane
+
+LANE = Lane("openai", 2)
+
+
+class Waiting:
+    """A call that waits for a slot in a thread of its own."""
+
+    def __init__(self, slots: InProcessSlots, lane: Lane, control: Control | None = None) -> None:
+        self.control = control or Control()
+        self.got: list[str] = []
+        self.error: Exception | None = None
+        self.done = threading.Event()
+        self._slots, self._lane = slots, lane
+        self._thread = threading.Thread(target=self._wait, daemon=True)
+        self._thread.start()
+
+    def _wait(self) -> None:
+        try:
+            self.got.append(self._slots.acquire(self._lane, self.control))
+        except Exception as error:
+            self.error = error
+        self.done.set()
+
+
+@pytest.fixture
+def slots() -> InProcessSlots:
+    return InProcessSlots()
+
+
+@pytest.fixture
+def in_line(slots: InProcessSlots) -> Callable[[Lane, int], list[Waiting]]:
+    """Put calls into a line, one after the other; each stands in it before the next one comes."""
+
+    def put(lane: Lane, count: int) -> list[Waiting]:
+        waiting: list[Waiting] = []
+        for number in range(count):
+            waiting.append(Waiting(slots, lane))
+            while slots.waiting(lane) <= number:
+                assert not waiting[-1].done.wait(0.001)
+        return waiting
+
+    return put
+
+
+def test_no_more_calls_go_at_once_than_the_lane_has_room_for(slots: InProcessSlots) -> None:
+    for _ in range(2):
+        slots.acquire(LANE, Control())
+
+    with pytest.raises(SlotTaken, match="All 2 places for calls to openai"):
+        slots.acquire(LANE, Control(), wait=False)
+
+
+def test_lanes_do_not_hinder_each_other(slots: InProcessSlots) -> None:
+    slots.acquire(Lane("openai", 1), Control())
+
+    assert slots.acquire(Lane("gemini", 1), Control(), wait=False)
+
+
+def test_a_slot_given_back_goes_to_the_first_in_line(
+    slots: InProcessSlots, in_line: Callable[[Lane, int], list[Waiting]]
+) -> None:
+    lane = Lane("openai", 1)
+    ticket = slots.acquire(lane, Control())
+    waiting = in_line(lane, 4)
+    for call in waiting:
+        slots.release(lane, ticket)
+        assert call.done.wait(10)
+        assert [other.done.is_set() for other in waiting] == [
+            other.done.is_set() for other in waiting[: waiting.index(call) + 1]
+        ] + [False] * (len(waiting) - waiting.index(call) - 1)
+        (ticket,) = call.got
+
+
+def test_a_slot_given_back_twice_is_one_slot(slots: InProcessSlots) -> None:
+    first = slots.acquire(LANE, Control())
+    slots.acquire(LANE, Control())
+    slots.release(LANE, first)
+    slots.release(LANE, first)
+    slots.acquire(LANE, Control(), wait=False)
+
+    with pytest.raises(SlotTaken):
+        slots.acquire(LANE, Control(), wait=False)
+
+
+def test_a_stopped_call_leaves_the_line_to_those_behind_it(
+    slots: InProcessSlots, in_line: Callable[[Lane, int], list[Waiting]]
+) -> None:
+    lane = Lane("openai", 1)
+    ticket = slots.acquire(lane, Control())
+    first, second = in_line(lane, 2)
+
+    first.control.stop()
+
+    assert first.done.wait(10)
+    assert isinstance(first.error, Stopped)
+    slots.release(lane, ticket)
+    assert second.done.wait(10)
+    assert second.got
+
+
+def test_a_call_whose_time_is_over_waits_no_more(slots: InProcessSlots) -> None:
+    lane = Lane("openai", 1)
+    slots.acquire(lane, Control())
+
+    with pytest.raises(OutOfTime):
+        slots.acquire(lane, Control(seconds=0.01))
+
+
+def test_calls_for_one_local_model_go_together_and_those_for_another_wait(
+    slots: InProcessSlots,
+) -> None:
+    first = slots.acquire(Lane("local", 2, "a"), Control())
+    second = slots.acquire(Lane("local", 2, "a"), Control())
+    slots.release(Lane("local", 2, "a"), first)
+
+    with pytest.raises(SlotTaken) as refused:
+        slots.acquire(Lane("local", 2, "b"), Control(), wait=False)
+
+    assert refused.value.model == "a"
+    slots.release(Lane("local", 2, "a"), second)
+    assert slots.acquire(Lane("local", 2, "b"), Control(), wait=False)
+
+
+def test_a_waiting_model_is_not_overtaken_by_the_one_at_work(
+    slots: InProcessSlots, in_line: Callable[[Lane, int], list[Waiting]]
+) -> None:
+    working, other = Lane("local", 2, "a"), Lane("local", 2, "b")
+    slots.acquire(working, Control())
+    (waits,) = in_line(other, 1)
+
+    with pytest.raises(SlotTaken):
+        slots.acquire(working, Control(), wait=False)
+
+    waits.control.stop()
+    assert waits.done.wait(10)
