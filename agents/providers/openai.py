@@ -59,7 +59,7 @@ class OpenAIProvider(RemoteProvider):
 
     def refused(self, status: int, said: str, posted: dict[str, Any]) -> str | None:
         """Name what servers differ in: stream_options, json_object, stop, speakers in turn."""
-        return refused_parameter(status, said, posted)
+        return refused_parameter(status, said, posted) or super().refused(status, said, posted)
 
     def without(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
         """Leave a parameter out, or give it the name that newer models know it by."""
