@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
+from agents.policies import self_repair
 from agents.policies.spec import Limits, PolicySpec
 from chat.models import Policy
 from chat.models.policy import digest_of
@@ -36,6 +37,18 @@ _SEEDS = {
         "results: two model calls, however many tools. Quick and cheap where the steps do not "
         "depend on each other; a call that fails is told, not tried another way.",
         PolicySpec(policy="plan_execute", tools=TOOLS, limits=Limits(max_turns=30)),
+    ),
+    "self_repair": _Seed(
+        "Self-repairing ReAct",
+        "Thinks aloud, then writes one exact action. A step that fails, by a wrong tool, wrong "
+        "inputs or an error of the tool, is repaired a few times with the error in view before "
+        "another way is taken. A good choice for models that make slips.",
+        PolicySpec(
+            policy="self_repair",
+            tools=TOOLS,
+            limits=Limits(max_turns=20),
+            settings=self_repair.Settings().model_dump(),
+        ),
     ),
 }
 

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.act.carry_out import carry_on, carry_out
+from agents.act.carry_out import Calls, carry_on, carry_out
 from agents.contracts import Observation
 from agents.control import Control
 from agents.errors import ParseError
 from agents.events import Event, Observed
 from agents.state import State
-from agents.tools.toolkit import Toolkit
 
 REMINDER = "I need to follow the proper format. Let me try again."
 
@@ -18,7 +17,7 @@ REMINDER = "I need to follow the proper format. Let me try again."
 class ByName:
     """Call the tool that the last thought names, or remind a thought without one of the format."""
 
-    toolkit: Toolkit
+    toolkit: Calls
     control: Control
 
     def __call__(self, state: State) -> Iterator[Event]:

@@ -1,26 +1,41 @@
 """Carry out a known action: propose it, run its tool, observe; the end of every act."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import Protocol
 
 from agents.contracts import Observation, ToolCall
 from agents.control import Control
 from agents.errors import Interrupted, ToolNotFound
-from agents.events import ActionProposed, ActionStarted, Event, Observed
+from agents.events import ActionProposed, ActionStarted, Event, ObservationDelta, Observed
 from agents.state import State
-from agents.tools.toolkit import Toolkit
+from agents.tools.spec import Tool
 
 INTERRUPTED = (
     "This call was interrupted. It may or may not have taken effect, and was not made again."
 )
 
 
-def carry_out(call: ToolCall, toolkit: Toolkit, control: Control) -> Iterator[Event]:
+class Calls(Protocol):
+    """Finds and calls tools, as a Toolkit does and what wraps one."""
+
+    def get(self, name: str) -> Tool:
+        """Return the tool of that name; raises ToolNotFound."""
+        ...
+
+    def call(
+        self, call: ToolCall, control: Control
+    ) -> Generator[ObservationDelta, None, Observation]:
+        """Carry out an action; every failure is an observation, only Halted is raised."""
+        ...
+
+
+def carry_out(call: ToolCall, toolkit: Calls, control: Control) -> Iterator[Event]:
     """Yield the events of one action, from its proposal to its observation."""
     yield ActionProposed(call=call)
     yield from _run(call, toolkit, control)
 
 
-def carry_on(state: State, toolkit: Toolkit, control: Control) -> Iterator[Event]:
+def carry_on(state: State, toolkit: Calls, control: Control) -> Iterator[Event]:
     """Finish the action that an earlier worker proposed and did not see the end of.
 
     It is made again only if its tool says that this does no harm.
@@ -34,13 +49,13 @@ def carry_on(state: State, toolkit: Toolkit, control: Control) -> Iterator[Event
         yield Observed(observation=Observation(text=INTERRUPTED, error=Interrupted.__name__))
 
 
-def _run(call: ToolCall, toolkit: Toolkit, control: Control) -> Iterator[Event]:
+def _run(call: ToolCall, toolkit: Calls, control: Control) -> Iterator[Event]:
     yield ActionStarted()
     observation = yield from toolkit.call(call, control)
     yield Observed(observation=observation)
 
 
-def _may_run_again(call: ToolCall, toolkit: Toolkit) -> bool:
+def _may_run_again(call: ToolCall, toolkit: Calls) -> bool:
     try:
         return toolkit.get(call.tool).idempotent
     except ToolNotFound:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from agents.errors import ConfigurationError
-from agents.policies import explicit, implicit, plan_execute
+from agents.policies import explicit, implicit, plan_execute, self_repair
 from agents.policies.parts import Build, Parts
 from agents.policies.spec import PolicySpec
 from agents.policy import Policy
@@ -12,6 +12,7 @@ POLICIES: dict[str, Build] = {
     "explicit": explicit.build,
     "implicit": implicit.build,
     "plan_execute": plan_execute.build,
+    "self_repair": self_repair.build,
 }
 
 

@@ -90,17 +90,7 @@ def tool(
         hints = get_type_hints(function, include_extras=True)
         fields: dict[str, Any] = {}
         for parameter in inspect.signature(function).parameters.values():
-            if parameter.name not in hints:
-                raise ConfigurationError(
-                    f"The tool {name!r} must say the type of {parameter.name!r}."
-                )
-            if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-                raise ConfigurationError(f"The tool {name!r} must name each of its inputs.")
-            for given, kind in _GIVEN.items():
-                if (hints[parameter.name] is kind) != (parameter.name == given):
-                    raise ConfigurationError(
-                        f"The tool {name!r} must say `{given}: {kind.__name__}`."
-                    )
+            _check(name, parameter, hints)
             if parameter.name not in _GIVEN:
                 default = ... if parameter.default is parameter.empty else parameter.default
                 fields[parameter.name] = (hints[parameter.name], default)
@@ -119,3 +109,13 @@ def tool(
         )
 
     return make
+
+
+def _check(name: str, parameter: inspect.Parameter, hints: dict[str, Any]) -> None:
+    if parameter.name not in hints:
+        raise ConfigurationError(f"The tool {name!r} must say the type of {parameter.name!r}.")
+    if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+        raise ConfigurationError(f"The tool {name!r} must name each of its inputs.")
+    for given, kind in _GIVEN.items():
+        if (hints[parameter.name] is kind) != (parameter.name == given):
+            raise ConfigurationError(f"The tool {name!r} must say `{given}: {kind.__name__}`.")

@@ -7,7 +7,7 @@ from agents.providers.demo.instructions import read_instruction
 from agents.providers.demo.planning import Answer, next_move
 from agents.providers.demo.quoting import quoted
 from agents.providers.demo.request import Request
-from agents.providers.demo.steps import Step, input_texts
+from agents.providers.demo.steps import Step, action_text, input_texts
 
 
 def reply_to(request: Request) -> str:
@@ -24,10 +24,12 @@ def reply_to(request: Request) -> str:
             return ahead.synthesis(request)
         case "summarize":
             return _summary(request)
+        case "repair":
+            return _NO_REPAIR
         case _ if request.as_json:
             return _node(next_move(request))
         case _:
-            return _text(next_move(request), request.tools)
+            return _text(next_move(request), request)
 
 
 def _tool_name(request: Request) -> str:
@@ -41,14 +43,22 @@ def _node(move: Step | Answer) -> str:
     return _json({"kind": "ACTION", "text": move.instruction})
 
 
-def _text(move: Step | Answer, tools: frozenset[str]) -> str:
+def _text(move: Step | Answer, request: Request) -> str:
     if isinstance(move, Answer):
-        return f"{move.thought}\nFinal Answer: {move.text}"
-    if move.tool not in tools:
-        missing = f"This needs the tool `{move.tool}`, which is not offered here. "
-        return f"The tool that I need is not in the list.\nFinal Answer: {missing}{_ASK_AGAIN}"
+        return f"{move.thought}\n{_final(move.text, request)}"
+    if move.tool not in request.tools:
+        missing = f"This needs the tool `{move.tool}`, which is not offered here. {_ASK_AGAIN}"
+        return f"The tool that I need is not in the list.\n{_final(missing, request)}"
+    if request.wants_action_json:
+        return f"{move.thought}\nAction: {action_text(move)}"
     inputs = input_texts(move.inputs)[0]
     return f"{move.thought}\nAction: {move.tool}\nAction Input: {inputs}"
+
+
+def _final(answer: str, request: Request) -> str:
+    if request.wants_action_json:
+        return f"<__final_answer__>{answer}</__final_answer__>"
+    return f"Final Answer: {answer}"
 
 
 def _summary(request: Request) -> str:
@@ -62,4 +72,5 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+_NO_REPAIR = 'I know no other way.\nAction: {"tool": null, "inputs": {}}'
 _ASK_AGAIN = "Ask again under a policy that has it; I am a rule-based demo and know no other way."

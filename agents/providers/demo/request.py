@@ -29,6 +29,11 @@ class Request:
         return self._question_and_rest()[1]
 
     @property
+    def wants_action_json(self) -> bool:
+        """Tell whether the rules ask for an action as one JSON object."""
+        return 'Action: {"tool"' in self.system
+
+    @property
     def step(self) -> str:
         """Return the instruction that a tool is wanted for."""
         return _enclosed("step", self.work)[0]

@@ -34,6 +34,15 @@ def one_step(step: Step, answer: Callable[[str], str]) -> Task:
     return Task(steps=(lambda _: step,), answer=lambda seen: answer(seen[-1]))
 
 
+def action_text(step: Step) -> str:
+    """Return the action of a step as one JSON object, as it stands in a prompt."""
+    tool, inputs = (
+        json.dumps(step.tool),
+        json.dumps(step.inputs, ensure_ascii=False, sort_keys=True),
+    )
+    return f'{{"tool": {tool}, "inputs": {inputs}}}'
+
+
 def input_texts(inputs: Inputs) -> tuple[str, ...]:
     """Return the ways in which inputs can stand as text, the one to write first."""
     as_json = json.dumps(inputs, ensure_ascii=False, sort_keys=True)

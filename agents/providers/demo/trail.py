@@ -1,7 +1,7 @@
 """Find the demo model's own earlier steps in the prompt, and what was observed after each."""
 
 from agents.providers.demo.request import Request
-from agents.providers.demo.steps import Step, input_texts
+from agents.providers.demo.steps import Step, action_text, input_texts
 
 
 class NotMine(Exception):
@@ -16,6 +16,7 @@ class Trail:
 
     def __init__(self, request: Request) -> None:
         self._as_json = request.as_json
+        self._as_action_json = request.wants_action_json
         work = request.work
         self._text = work.partition("Transcript:\n")[2] if request.as_json else work[1:]
         self._end = "" if request.as_json else "\nThought: "
@@ -43,5 +44,7 @@ class Trail:
             action = f"ACTION: {step.instruction}\n"
             executed = f"ACTION_EXECUTED: tool_id={step.tool}\n"
             return [f"{action}{executed}OBSERVATION: ", f"{action}OBSERVATION: "]
+        if self._as_action_json:
+            return [f"\nThought: {step.thought}\nAction: {action_text(step)}\nObservation: "]
         action = f"\nThought: {step.thought}\nAction: {step.tool}\nAction Input: "
         return [f"{action}{text}\nObservation: " for text in input_texts(step.inputs)]

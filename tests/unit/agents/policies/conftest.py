@@ -55,6 +55,9 @@ def send(text: str) -> str:
     return f"sent {text}"
 
 
+QUICK = {"self_repair": {"backoff_seconds": 0}}
+"""Settings with which nothing is waited for, by policy."""
+
 TOOLS = (search, add, broken, crashing, send)
 
 
@@ -87,11 +90,12 @@ class Stage:
         *,
         goal: str = "Q?",
         history: Sequence[Exchange] = (),
-        tools: Sequence[Tool] = TOOLS,
+        tools: Sequence[Tool] | Toolkit = TOOLS,
         max_turns: int = 5,
         provider: Provider | None = None,
         state: State | None = None,
         control: Control | None = None,
+        **settings: Any,
     ) -> Played:
         played = Played(state or State(goal, history))
         for event in self.events(
@@ -101,6 +105,7 @@ class Stage:
             max_turns=max_turns,
             provider=provider,
             control=control,
+            **settings,
         ):
             played.events.append(event)
         return played
@@ -110,17 +115,20 @@ class Stage:
         script: Script,
         state: State,
         *,
-        tools: Sequence[Tool] = TOOLS,
+        tools: Sequence[Tool] | Toolkit = TOOLS,
         max_turns: int = 5,
         provider: Provider | None = None,
         control: Control | None = None,
         position: int = 0,
+        **settings: Any,
     ) -> Iterator[Event]:
         control = control or Control()
         said = [{"say": entry} if isinstance(entry, str) else entry for entry in script]
         model = Model(provider or ScriptedProvider(said, position), control)
-        parts = Parts(model, Toolkit(tools), Limits(max_turns=max_turns))
-        return run(build(PolicySpec(policy=self.policy), parts), state, control)
+        toolkit = tools if isinstance(tools, Toolkit) else Toolkit(tools)
+        parts = Parts(model, toolkit, Limits(max_turns=max_turns))
+        spec = PolicySpec(policy=self.policy, settings=QUICK.get(self.policy, {}) | settings)
+        return run(build(spec, parts), state, control)
 
 
 @pytest.fixture

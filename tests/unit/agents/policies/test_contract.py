@@ -70,6 +70,17 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
         ' {"callId": "4", "toolName": "add", "arguments": {"left": 2, "right": 3}}]\n```',
         "two\n\nlines",
     ),
+    "self_repair": (
+        'first\nAction: {"tool": "search", "inputs": {"query": "q", "zzz": 1}}',
+        'then\nAction: {"tool": "add", "inputs": [1]}',
+        'The inputs were a list.\nAction: {"tool": "ghost", "inputs": {}}',
+        'No such tool.\nAction: {"tool": "broken", "inputs": {"text": "x"}}',
+        'Try again.\nAction: {"tool": "broken", "inputs": {"text": "y"}}',
+        'Action: {"tool": null}',
+        '<think>so</think>on\n```json\nAction: {"tool": "add", "inputs": {"left": 2,}}',
+        "enough, I think",
+        "two\n\nlines",
+    ),
 }
 LIMITS = {"answered": 9, "out of turns": 2}
 CASES = [(policy, limit) for policy in SCRIPTS for limit in LIMITS]
@@ -78,7 +89,15 @@ ORDER: dict[type, tuple[type, ...]] = {
     TurnStarted: (ThoughtDelta, AnswerDelta, ModelCalled),
     ThoughtDelta: (ThoughtDelta, AnswerDelta, ModelCalled, Reasoned),
     AnswerDelta: (AnswerDelta, ModelCalled, Reasoned, RunEnded),
-    ModelCalled: (ModelCalled, AnswerDelta, Reasoned, ActionProposed, Observed, RunEnded),
+    ModelCalled: (
+        ModelCalled,
+        ThoughtDelta,
+        AnswerDelta,
+        Reasoned,
+        ActionProposed,
+        Observed,
+        RunEnded,
+    ),
     Reasoned: (ActionProposed, Observed, ModelCalled, TurnCompleted),
     ActionProposed: (ActionStarted,),
     ActionStarted: (ObservationDelta, Observed),
@@ -93,7 +112,7 @@ def script(policy: str, limit: str) -> list[str]:
     """Return the policy's script; what comes after its last turn is the summary."""
     if limit == "answered":
         return list(SCRIPTS[policy])
-    calls = {"explicit": 2, "implicit": 4, "plan_execute": 2}[policy]
+    calls = {"explicit": 2, "implicit": 4, "plan_execute": 2, "self_repair": 2}[policy]
     return [*SCRIPTS[policy][:calls], "the best I have"]
 
 
@@ -243,6 +262,10 @@ def test_a_call_that_may_not_be_made_twice_is_not(policy: str, stage: Callable[[
     said = {
         "explicit": ["s\nAction: send\nAction Input: x", "t\nFinal Answer: a"],
         "implicit": [node("ACTION", "tell"), "send", '{"text": "x"}', node("FINAL", "a")],
+        "self_repair": [
+            's\nAction: {"tool": "send", "inputs": {"text": "x"}}',
+            "t\n<__final_answer__>a</__final_answer__>",
+        ],
         "plan_execute": [
             'Tool Calls: [{"toolName": "send", "arguments": {"text": "x"}}]',
             "a",

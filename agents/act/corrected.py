@@ -1,0 +1,25 @@
+"""Answer a reply that came to no action with what is wrong with it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from agents.contracts import Observation
+from agents.events import Event, Observed
+from agents.policy import Act
+from agents.state import State
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """Observe what `complaint` says of a thought without an action; else act as wrapped."""
+
+    act: Act
+    complaint: Callable[[str], Observation]
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the wrapped events, or the observation that corrects the thought."""
+        turn = state.turns[-1]
+        if turn.thought is None or turn.thought.call is not None or turn.action is not None:
+            yield from self.act(state)
+            return
+        yield Observed(observation=self.complaint(turn.thought.text))

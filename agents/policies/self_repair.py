@@ -1,0 +1,69 @@
+"""Self-repair: reasoning aloud, then one action as JSON; what fails is repaired a few times."""
+
+from dataclasses import replace
+
+from pydantic import Field
+
+from agents.act.after_retries import AfterRetries
+from agents.act.approval import Approved
+from agents.act.by_name import ByName
+from agents.act.corrected import Corrected
+from agents.act.hand_on import HandOn
+from agents.contracts import Value
+from agents.decide import FailureLimit, RepeatLimit, TurnLimit, react_in_text
+from agents.policies.parts import Parts
+from agents.policy import Policy
+from agents.reasoning.retries import Retries
+from agents.summarize import Summarize
+from agents.think.action import ActionThink, complaint
+from agents.think.pruned import Pruned
+from agents.think.repair import Again, Repair
+
+
+class Settings(Value):
+    """What a version of this policy fixes; the model's own temperature and limit come first.
+
+    `repair` lets the model repair what failed, at `repair_temperature` and in `repair_tokens`;
+    without it, a failed call that does no harm is made again as it was. `backoff_seconds` is the
+    pause before the first retry of a tool, and grows by as much with each.
+    """
+
+    temperature: float = Field(default=0.7, ge=0, le=2)
+    max_tokens: int = Field(default=8_000, ge=1)
+    prune_inputs: bool = True
+    has_markers: bool = True
+    repair: bool = True
+    repair_temperature: float = Field(default=0.2, ge=0, le=2)
+    repair_tokens: int = Field(default=2_000, ge=1)
+    max_parse_retries: int = Field(default=2, ge=0, le=20)
+    max_tool_errors: int = Field(default=2, ge=0, le=20)
+    backoff_seconds: float = Field(default=0.8, ge=0, le=60)
+    max_failures: int = Field(default=6, ge=1)
+
+
+def build(parts: Parts) -> Policy:
+    """Return the policy for one run."""
+    settings = parts.settings_as(Settings)
+    model, toolkit, turns = parts.model, parts.toolkit, parts.limits.max_turns
+    model = replace(
+        model,
+        temperature=settings.temperature if model.temperature is None else model.temperature,
+        max_tokens=model.max_tokens or settings.max_tokens,
+    )
+    cooler = replace(
+        model, temperature=settings.repair_temperature, max_tokens=settings.repair_tokens
+    )
+    tool_errors = settings.max_tool_errors
+    retries = Retries(settings.max_parse_retries, tool_errors, settings.backoff_seconds)
+    mend = Repair if settings.repair else Again
+    think = mend(ActionThink(model, toolkit, settings.has_markers), cooler, toolkit, retries)
+    by_name = ByName(HandOn(toolkit), model.control)
+    act = AfterRetries(Corrected(Approved(by_name, toolkit), complaint), retries)
+    decide = FailureLimit(react_in_text, settings.max_failures)
+    return Policy(
+        name="self_repair",
+        think=Pruned(think, toolkit) if settings.prune_inputs else think,
+        act=act,
+        decide=TurnLimit(RepeatLimit(decide, times=2 * (tool_errors + 1)), turns),
+        summarize=Summarize(parts.model, turns),
+    )

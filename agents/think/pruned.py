@@ -1,0 +1,36 @@
+"""Leave out of an action what its tool does not know, before it is proposed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents.contracts import ReasonNode
+from agents.errors import ToolNotFound
+from agents.events import Event, Reasoned
+from agents.policy import Think
+from agents.state import State
+from agents.tools.toolkit import Toolkit
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """Think as wrapped, without inputs that the named tool would refuse as unknown."""
+
+    think: Think
+    toolkit: Toolkit
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the wrapped events, the thought's action pruned."""
+        for event in self.think(state):
+            yield Reasoned(node=self._pruned(event.node)) if isinstance(event, Reasoned) else event
+
+    def _pruned(self, node: ReasonNode) -> ReasonNode:
+        if node.call is None:
+            return node
+        try:
+            tool = self.toolkit.get(node.call.tool)
+        except ToolNotFound:
+            return node
+        if tool.schema.get("additionalProperties") is not False:
+            return node  # the tool takes inputs that it does not list
+        inputs, _ = self.toolkit.prune(tool, node.call.inputs)
+        return node.model_copy(update={"call": node.call.model_copy(update={"inputs": inputs})})

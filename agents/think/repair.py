@@ -1,0 +1,108 @@
+"""Repair a step that failed: one model call that sees the error, a few times at most.
+
+What comes back is an action like any other: it is checked, proposed and run anew, also when it
+names another tool.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents.contracts import Message, ReasonKind, ReasonNode, ToolCall, Turn
+from agents.errors import ToolNotFound
+from agents.events import Event, Reasoned, ThoughtDelta
+from agents.policy import Think
+from agents.reasoning.action_reader import ActionReader
+from agents.reasoning.model import Model
+from agents.reasoning.prompts import conversation, enclosed, render
+from agents.reasoning.retries import Retries, Retry, failure_of
+from agents.reasoning.scratchpad import action_json
+from agents.state import State
+from agents.think.action import STOP, concluded, question_and_work, read_reply
+from agents.tools.toolkit import Toolkit
+
+_ECHO = 2_000
+"""Characters of a failed action, and of its error, that the repair sees."""
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Repair the last turn while tries are left; where no tool can, the wrapped think goes on.
+
+    `model` is the one to repair with, usually cooler and shorter than the one that thinks.
+    """
+
+    think: Think
+    model: Model
+    toolkit: Toolkit
+    retries: Retries
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the repaired thought after its pause, or the wrapped events."""
+        retry = self.retries.due(state.turns[:-1])
+        if retry is None:
+            yield from self.think(state)
+            return
+        self.model.control.wait(retry.pause)
+        reader = ActionReader()
+        items = self.model.stream(
+            self._messages(state, retry), purpose="repair", stop=STOP, enough=lambda: reader.done
+        )
+        cut = yield from read_reply(reader, items)
+        node = concluded(reader.reply, self.toolkit, cut=cut)
+        if node is None:
+            yield from self.think(state)
+        else:
+            yield Reasoned(node=node)
+
+    def _messages(self, state: State, retry: Retry) -> list[Message]:
+        rules = render("self_repair/repair", tools=self.toolkit.describe())
+        error = "" if retry.failed.observation is None else retry.failed.observation.text
+        asked = (
+            f"{question_and_work(state).removesuffix('Thought: ')}\n"
+            f"Failed action:\n{enclosed('action', _clamped(_attempted(retry.failed)))}\n\n"
+            f"Error:\n{enclosed('error', _clamped(error))}"
+        )
+        return conversation(rules, state, asked)
+
+
+@dataclass(frozen=True)
+class Again:
+    """Make a failed call again as it was, where no model shall repair it and it does no harm."""
+
+    think: Think
+    model: Model
+    toolkit: Toolkit
+    retries: Retries
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the same action after its pause, or the wrapped events."""
+        retry = self.retries.due(state.turns[:-1])
+        call = None if retry is None else self._harmless(retry.failed)
+        if retry is None or call is None:
+            yield from self.think(state)
+            return
+        self.model.control.wait(retry.pause)
+        text = f"Try {retry.number + 1} of the same call."
+        yield ThoughtDelta(text=text)
+        yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text=text, call=call))
+
+    def _harmless(self, failed: Turn) -> ToolCall | None:
+        if failed.action is None or failure_of(failed) != "tool":
+            return None
+        try:
+            return failed.action if self.toolkit.get(failed.action.tool).idempotent else None
+        except ToolNotFound:
+            return None
+
+
+def _attempted(failed: Turn) -> str:
+    if failed.action is not None:
+        return action_json(failed.action)
+    return "" if failed.thought is None else failed.thought.text
+
+
+def _clamped(text: str) -> str:
+    if len(text) <= _ECHO:
+        return text
+    half = _ECHO // 2
+    return f"{text[:half]}\n[...]\n{text[-half:]}"
