@@ -7,7 +7,7 @@ ENVIRONMENT = "$(PYTHON)" -I project/environment.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run environment environment-dev test test-postgres15 check format lock
-.PHONY: bench-start bench-engine bench-stream
+.PHONY: bench-start bench-engine bench-stream conformance
 
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,9 @@ test: environment-dev ## Install what the suite needs and run all of it (ARGS= f
 
 test-postgres15: environment-dev ## Run the tests that touch the database on Postgres 15
 	@$(BIN) tests/suite.py --postgres 15 $(ARGS)
+
+conformance: environment-dev ## Run case files of the source systems against the engine (CASES=folder)
+	@$(BIN) -m tests.conformance.run $(if $(CASES),"$(CASES)")
 
 bench-engine: environment-dev ## Measure the CPU of a turn against the SDK and agent frameworks (ROUNDS=)
 	@$(BIN) tests/bench/engine.py

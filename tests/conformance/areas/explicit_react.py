@@ -1,0 +1,200 @@
+"""The text format's parser, tools, loop and scratchpad, as the policy `explicit` has them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agents.act.by_name import REMINDER
+from agents.contracts import Observation, ReasonKind, ReasonNode, Status, ToolCall, Turn
+from agents.control import Control
+from agents.errors import ParseError
+from agents.events import ModelCalled
+from agents.loop import run
+from agents.policies import build
+from agents.policies.parts import Parts
+from agents.policies.spec import Limits, PolicySpec
+from agents.providers.scripted import ScriptedProvider
+from agents.reasoning.model import Model
+from agents.reasoning.parsing_text import ReplyReader
+from agents.reasoning.scratchpad import input_text, scratchpad
+from agents.state import State, observed
+from agents.tools.spec import Tool, tool
+from agents.tools.toolkit import Toolkit
+
+Case = dict[str, Any]
+
+_TOOLS = ("web_search", "python_repl", "wikipedia", "arxiv")
+_UNREADABLE = "Could not parse LLM output"
+_BROKE, _UNKNOWN = "Error executing tool: ", "Unknown tool: "
+
+HIDDEN_ERROR = (
+    "the message of an unknown exception may hold paths or secrets, so the model is told the kind "
+    "of failure and the log has the message"
+)
+OTHER_WORDS = "the tools that there are follow as plain names, not as a Python list"
+PARTIAL_ANSWER = (
+    "out of iterations, one more call without tools gives the best partial answer, marked as such, "
+    "in place of a fixed sentence"
+)
+
+
+def check_parser(case: Case) -> str | None:
+    """Read the reply whole and character by character: both say what is expected."""
+    text, expected = case["input"], case["expected"]
+    found = _parsed([text])
+    by_letter = _parsed(list(text))
+    assert found == by_letter, f"in one piece {found}, letter by letter {by_letter}"
+    if case["class"] == "reject":
+        kind = found["type"]
+        assert kind == "error" or all(said in text for said in found.values() if said != kind)
+    else:
+        assert found == expected, _difference(found, expected)
+    return None
+
+
+def check_tool(case: Case) -> str | None:
+    """Call a tool by a name as a model writes it."""
+    asked, expected = case["input"], str(case["expected"])
+    raises = expected.removeprefix(_BROKE) if expected.startswith(_BROKE) else ""
+    kit = _toolkit("", raises)
+    name, text = str(asked["tool"]), str(asked["input"])
+    seen = _called(kit, ToolCall(tool=name, inputs={"text": text}))
+    return _observation_differs(seen, expected, kit)
+
+
+def check_loop(case: Case) -> str | None:
+    """Play the replies: the same steps, and the same answer unless the run had no end."""
+    asked, expected = case["input"], case["expected"]
+    kit = _toolkit(str(asked.get("tool_result", "")), "")
+    script = [{"say": reply} for reply in asked["llm_replies_in_order"]]
+    provider = ScriptedProvider([*script, {"say": "the best I have"}])
+    parts = Parts(Model(provider, Control()), kit, Limits(max_turns=asked.get("max_iterations", 5)))
+    state = State(asked["query"])
+    events = run(build(PolicySpec(policy="explicit"), parts), state, Control())
+    calls = [event.call for event in events if isinstance(event, ModelCalled)]
+    outcome = state.outcome
+    assert outcome is not None, "the run has no end"
+    reasons = [_step_differs(turn, step, kit) for turn, step in _paired(state, expected["steps"])]
+    thoughts = [call for call in calls if call.purpose == "think"]
+    assert len(thoughts) == expected["llm_calls"], f"{len(thoughts)} calls to think"
+    if outcome.status is Status.EXHAUSTED:
+        assert outcome.partial, "an answer without an end must be marked as partial"
+        return PARTIAL_ANSWER
+    assert outcome.status is Status.SUCCEEDED, f"the run ended as {outcome.status}"
+    assert outcome.answer == expected["answer"], _difference(outcome.answer, expected["answer"])
+    return next(filter(None, reasons), None)
+
+
+def check_scratchpad(case: Case) -> str | None:
+    """Write one step as the next request shows it."""
+    asked, expected = case["input"], case["expected"]
+    kit = _toolkit("", "")
+    text = scratchpad(State("Q?", turns=[_turn(asked)]), kit)
+    assert text == expected, _difference(text, expected)
+    return None
+
+
+AREAS: dict[str, Callable[[Case], str | None]] = {
+    "Thought/Action/Action Input/Final Answer parser": check_parser,
+    "tool name normalisation / unknown tool": check_tool,
+    "Think-Act-Observe loop, max_iterations=5, steps list": check_loop,
+    "scratchpad text": check_scratchpad,
+}
+
+
+def _parsed(pieces: list[str]) -> dict[str, str]:
+    reader = ReplyReader()
+    for piece in pieces:
+        list(reader.feed(piece))
+    list(reader.finish())
+    reply = reader.reply
+    if reply.answer:
+        return {"type": "final_answer", "thought": reply.thought, "final_answer": reply.answer}
+    if reply.tool:
+        return {
+            "type": "action",
+            "thought": reply.thought,
+            "action": reply.tool,
+            "action_input": reply.tool_input,
+        }
+    return {"type": "error", "thought": reply.thought, "error": _UNREADABLE}
+
+
+def _toolkit(result: str, raises: str) -> Toolkit:
+    return Toolkit(_tool(name, result, raises) for name in _TOOLS)
+
+
+def _tool(name: str, result: str, raises: str) -> Tool:
+    def function(text: str) -> str:
+        if raises:
+            raise RuntimeError(raises)
+        return result if result and "input" not in result else f"ran {text}"
+
+    function.__name__, function.__doc__ = name, f"Do what {name} does."
+    return tool()(function)
+
+
+def _called(kit: Toolkit, call: ToolCall) -> Observation:
+    running = kit.call(call, Control())
+    while True:
+        try:
+            next(running)
+        except StopIteration as end:
+            observation: Observation = end.value
+            return observation
+
+
+def _observation_differs(seen: Observation, expected: str, kit: Toolkit) -> str | None:
+    if expected.startswith(_BROKE):
+        assert seen.error == "ToolFailed", f"{observed(seen)!r} is no failure"
+        return HIDDEN_ERROR
+    if expected.startswith(_UNKNOWN):
+        start = expected.partition(". Available")[0]
+        assert seen.error == "ToolNotFound", f"{observed(seen)!r} is no failure"
+        assert seen.text.startswith(start), _difference(seen.text, expected)
+        assert all(name in seen.text for name in kit.names), f"{seen.text!r} lists not all tools"
+        return OTHER_WORDS
+    assert (seen.text, seen.error) == (expected, None), _difference(observed(seen), expected)
+    return None
+
+
+def _paired(state: State, steps: list[dict[str, Any]]) -> list[tuple[Turn, dict[str, Any]]]:
+    assert len(state.turns) == len(steps), f"{len(state.turns)} turns, {len(steps)} steps expected"
+    return list(zip(state.turns, steps, strict=True))
+
+
+def _step_differs(turn: Turn, step: Mapping[str, Any], kit: Toolkit) -> str | None:
+    assert turn.index + 1 == step["iteration"], f"turn {turn.index + 1} for {step['iteration']}"
+    thought, seen = turn.thought, turn.observation
+    assert thought is not None, "a turn without a thought"
+    if step["type"] == "error":
+        assert seen is not None, f"{turn} has no reminder"
+        assert seen.error == ParseError.__name__, f"{turn} was read"
+        return None
+    assert thought.text == step["thought"], _difference(thought.text, step["thought"])
+    if step["type"] == "final_answer":
+        assert thought.answer == step["content"], _difference(thought.answer, step["content"])
+        return None
+    assert turn.action is not None, f"{turn} has no action"
+    assert seen is not None, f"{turn} has no observation"
+    written = input_text(turn.action, kit)
+    assert turn.action.tool == step["tool"], _difference(turn.action.tool, step["tool"])
+    assert written == step["tool_input"], _difference(written, step["tool_input"])
+    return _observation_differs(seen, step["observation"], kit)
+
+
+def _turn(asked: str | Mapping[str, str]) -> Turn:
+    if isinstance(asked, str):
+        broken = Observation(text=REMINDER, error=ParseError.__name__)
+        thought = ReasonNode(kind=ReasonKind.THOUGHT, text=asked)
+        return Turn(index=0, thought=thought, observation=broken)
+    call = ToolCall(tool=asked["action"], inputs={"text": asked["action_input"]})
+    return Turn(
+        index=0,
+        thought=ReasonNode(kind=ReasonKind.ACTION, text=asked["thought"], call=call),
+        action=call,
+        observation=Observation(text=asked["observation"]),
+    )
+
+
+def _difference(found: object, expected: object) -> str:
+    return f"{found!r}, expected {expected!r}"
