@@ -53,6 +53,7 @@ class Reason(StrEnum):
     TURNS = "turns"
     REPEATS = "repeats"
     FAILURES = "failures"
+    GAVE_UP = "gave_up"
     TIME = "time"
     STOPPED = "stopped"
     PROVIDER = "provider"
