@@ -39,11 +39,14 @@ class Plan(Value):
 
 
 class Execution(Value):
-    """A reply that is one JSON object or array: calls to make, and what there is to say."""
+    """A reply that is one JSON object or array: calls to make, a plan, and what there is to say."""
 
     thoughts: str = ""
     content: str = ""
+    intent: str | None = None
+    plan: str | None = None
     calls: tuple[PlannedCall, ...] | None = None
+    unread: bool = False
     decision: str | None = None
     updated_plan: dict[str, Any] | None = None
 
@@ -56,7 +59,7 @@ def parse_plan(text: str) -> Plan:
     said += text[calls_at:]  # a mark in the calls is a part of a call
     sections = _Sections(said)
     if not sections.texts:
-        return _plan_in_json(thoughts, said)
+        return _plan_in_json(parse_execution(text))
     written = sections.texts.get("calls")
     is_unread = sections.calls is None and any(mark in (written or "") for mark in "[{")
     return Plan(
@@ -73,21 +76,24 @@ def parse_execution(text: str) -> Execution:
     thoughts, said = part_thinking(storable(text))
     bare = unfenced(said)
     try:
-        found = json.loads(bare, strict=False)
+        found = json.loads(bare, strict=False) if bare[:1] in ("{", "[") else None
     except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict | list):
         return Execution(thoughts=thoughts, content=bare)
-    if isinstance(found, list):
-        return Execution(thoughts=thoughts, calls=calls_of(found) or ())
-    if not isinstance(found, dict):
-        return Execution(thoughts=thoughts, content=bare)
-    content, decision = found.get("content"), found.get("nextStepDecision")
-    plan, calls = found.get("updatedPlan"), found.get("toolCalls", found.get("tool_calls"))
+    fields = {"toolcalls": found} if isinstance(found, list) else _by_plain_name(found)
+    written, updated = fields.get("toolcalls"), fields.get("updatedplan")
+    content, decision = fields.get("content"), fields.get("nextstepdecision")
+    calls = None if written is None else calls_of(written)
     return Execution(
         thoughts=thoughts,
         content=content if isinstance(content, str) else "",
-        calls=None if calls is None else calls_of(calls) or (),
+        intent=_text(fields.get("intent")),
+        plan=_text(fields.get("plan", fields.get("todolist"))),
+        calls=None if written is None else calls or (),
+        unread=written is not None and calls is None,
         decision=decision if isinstance(decision, str) else None,
-        updated_plan=plan if isinstance(plan, dict) else None,
+        updated_plan=updated if isinstance(updated, dict) else None,
     )
 
 
@@ -106,31 +112,33 @@ def _calls_label_end(text: str) -> int:
     return len(text)
 
 
-def _plan_in_json(thoughts: str, said: str) -> Plan:
+def _plan_in_json(said: Execution) -> Plan:
     """Return the plan that a model wrote as one JSON value in place of the sections."""
-    bare = unfenced(said)
-    try:
-        found = json.loads(bare, strict=False) if bare[:1] in ("{", "[") else None
-    except (ValueError, RecursionError):
-        found = None
-    fields = {"toolcalls": found} if isinstance(found, list) else {}
-    if isinstance(found, dict):
-        fields = {_plain(key): value for key, value in found.items()}
-    written = fields.get("toolcalls")
-    calls = None if written is None else calls_of(written)
     return Plan(
-        thoughts=thoughts,
-        intent=_text(fields.get("intent")),
-        plan=_text(fields.get("plan")),
-        calls=None if written is None else calls or (),
-        unread=written is not None and calls is None,
+        thoughts=said.thoughts,
+        intent=said.intent,
+        plan=said.plan,
+        calls=said.calls,
+        unread=said.unread,
     )
 
 
+def _by_plain_name(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields by name, those of a plan inside the reply among them."""
+    fields = {_plain(name): value for name, value in found.items()}
+    inner = fields.get("updatedplan")
+    known = (
+        {_plain(name): value for name, value in inner.items()} if isinstance(inner, dict) else {}
+    )
+    return {name: known[name] for name in ("intent", "plan", "todolist") if name in known} | fields
+
+
 def _text(value: object) -> str | None:
-    if isinstance(value, list):
-        return "\n".join(str(line) for line in value)
-    return value if isinstance(value, str) else None
+    """Return a text, or a list of texts or of steps with a description as numbered lines."""
+    if not isinstance(value, list):
+        return value if isinstance(value, str) else None
+    lines = [line.get("description", line) if isinstance(line, dict) else line for line in value]
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))
 
 
 class _Sections:

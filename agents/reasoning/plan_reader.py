@@ -12,6 +12,7 @@ from agents.events import ThoughtDelta
 from agents.reasoning.parsing_calls import PlannedCall
 from agents.reasoning.parsing_plan import Plan, parse_plan
 from agents.reasoning.parsing_thinking import ThinkingReader
+from agents.reasoning.plan_changes import plan_changes, steps_of
 from agents.reasoning.trimmed import Trimmed
 from agents.tools.output import storable
 
@@ -29,10 +30,14 @@ _SHOWN_CALLS = 50
 
 
 class PlanReader:
-    """Take the pieces of a planning reply; `text` is what has been shown of it."""
+    """Take the pieces of a planning reply; `text` is what has been shown of it.
 
-    def __init__(self) -> None:
+    If it replaces the plan `before`, what changed is shown as well.
+    """
+
+    def __init__(self, before: Plan | None = None) -> None:
         self.plan = Plan()
+        self._before = before
         self._raw: list[str] = []
         self._thinking = ThinkingReader()
         self._shown = Trimmed()
@@ -68,6 +73,9 @@ class PlanReader:
         if self._hides and not self._said:
             yield from self._paragraph(_words(self.plan))
         yield from self._paragraph(_list(self.plan.calls or ()))
+        if self._before is not None:
+            changes = plan_changes(steps_of(self._before.plan), steps_of(self.plan.plan))
+            yield from self._paragraph(changes.in_words())
 
     def _take(self, is_thought: bool, text: str) -> Iterator[ThoughtDelta]:
         if self._hides:

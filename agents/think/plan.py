@@ -38,7 +38,7 @@ class PlanThink:
         plans = [turn for turn in state.turns if _has_plan(turn)]
         plan = plan_of(plans[-1]) if plans else None
         if plan is None or (plan.unread and len(plans) < _TRIES):
-            yield from self._plan(state, again=plan is not None)
+            yield from self._plan(state, before=plan)
             return
         done = sum(turn.action is not None for turn in state.turns)
         if done < len(plan.calls or ()):
@@ -46,9 +46,9 @@ class PlanThink:
         else:
             yield from self._synthesize(state, plan)
 
-    def _plan(self, state: State, *, again: bool) -> Iterator[Event]:
-        reader = PlanReader()
-        messages = self._planning(state, again)
+    def _plan(self, state: State, *, before: Plan | None) -> Iterator[Event]:
+        reader = PlanReader(before)
+        messages = self._planning(state, again=before is not None)
         for item in self.model.stream(messages, purpose="plan"):
             if isinstance(item, ModelCalled):
                 yield from reader.finish()
@@ -63,7 +63,7 @@ class PlanThink:
         kept = plan.model_dump(mode="json", exclude={"thoughts"})
         yield Reasoned(node=ReasonNode(kind=kind, text=reader.text, call=first, plan=kept))
 
-    def _planning(self, state: State, again: bool) -> list[Message]:
+    def _planning(self, state: State, *, again: bool) -> list[Message]:
         rules = render("plan_execute/plan", tools=self.toolkit.describe(), again=again)
         return conversation(rules, state, enclosed_goal(state))
 

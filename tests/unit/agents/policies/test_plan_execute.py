@@ -109,6 +109,15 @@ def test_calls_that_cannot_be_read_are_asked_for_once_more(stage: Callable[[str]
     assert (played.outcome.answer, played.outcome.partial) == ("5", False)
 
 
+def test_what_a_second_plan_changes_is_told(stage: Callable[[str], Any]) -> None:
+    before = 'Plan:\n1. add\n2. tell\nTool Calls: [{"toolName": "add"'
+    after = "Plan:\n1. add\n2. say\n3. rest\nTool Calls: []"
+    played = stage("plan_execute").play([before, after, "5"])
+
+    told = played.state.turns[1].thought.text
+    assert told.endswith("Steps of the plan: added 3; modified 2.")
+
+
 def test_a_model_that_never_writes_calls_well_gets_to_say_so(stage: Callable[[str], Any]) -> None:
     bad = 'Tool Calls: [{"toolName": "add"'
     outcome = stage("plan_execute").play([bad, bad, "I could use no tool."]).outcome
@@ -171,5 +180,5 @@ def test_a_plan_written_as_json_is_shown_in_words_too(stage: Callable[[str], Any
     played = stage("plan_execute").play([f"```json\n{written}\n```", "no"])
 
     assert played.state.turns[0].thought.text == (
-        "Intent: i\nPlan: a\nb\n\nTool calls:\n1. search: {}"
+        "Intent: i\nPlan: 1. a\n2. b\n\nTool calls:\n1. search: {}"
     )

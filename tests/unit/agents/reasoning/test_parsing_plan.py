@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agents.reasoning.parsing_plan import Plan, parse_execution, parse_plan
 from agents.reasoning.parsing_thinking import ThinkingReader, part_thinking
+from agents.reasoning.plan_changes import plan_changes
 from agents.reasoning.plan_reader import PlanReader
 
 CALL = {"callId": "c1", "toolName": "search", "arguments": {"xs": [1, "]"]}}
@@ -213,6 +214,29 @@ def test_a_json_reply_says_its_content_or_is_content(
     execution = parse_execution(reply)
 
     assert (execution.content, execution.decision) == (content, decision)
+
+
+def test_a_todo_list_is_a_plan_of_numbered_steps() -> None:
+    todo = [{"id": "a", "description": "look"}, {"id": "b", "description": "tell"}]
+    reply = json.dumps({"nextStepDecision": "update_plan", "updatedPlan": {"todoList": todo}})
+
+    plan = parse_plan(reply)
+
+    assert (plan.plan, plan.calls) == ("1. look\n2. tell", None)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        (None, None, ((), (), ())),
+        ({"1": "a"}, {"1": "a", "2": "b"}, (("2",), (), ())),
+        ({"1": "a", "2": "b"}, {"1": "c"}, ((), ("1",), ("2",))),
+    ],
+)
+def test_the_changes_of_a_plan_are_told_by_step(
+    before: dict[str, str] | None, after: dict[str, str] | None, changes: tuple[Any, ...]
+) -> None:
+    assert plan_changes(before, after) == changes
 
 
 @given(hostile)
