@@ -212,8 +212,8 @@ def _greeting(address: Address, prepared: dict[str, str]) -> str:
         lines.append(f"  Answers come from {prepared['model']}.")
     else:
         lines.append("  The built-in demo model answers: rule-based, for a first look. For a real")
-        lines.append("  one set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or run Ollama or")
-        lines.append("  another local server (README).")
+        lines.append("  one set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or run Ollama")
+        lines.append("  or another local server (README).")
     lines.append("  Ctrl-C stops everything; what was said is kept in .local.")
     return "\n".join([*lines, ""])
 

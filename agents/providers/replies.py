@@ -116,12 +116,11 @@ class Reply(ABC):
 
     def _called(self) -> Iterator[Token]:
         for names, texts in self._calls.values():
-            said = "".join(texts)
+            name, said = "".join(names), "".join(texts)
             try:
-                inputs = json.loads(said or "{}")
+                call = _call(name, json.loads(said or "{}"))
             except (ValueError, RecursionError):
-                inputs = said
-            call = json.dumps({"tool": "".join(names), "inputs": inputs}, ensure_ascii=False)
+                call = _call(name, said)
             yield Token(text=f"\n{call}\n")
 
     def _grow(self, text: str) -> None:
@@ -182,6 +181,11 @@ def _start(pieces: Iterator[bytes]) -> bytes:
         if start:
             break
     return start
+
+
+def _call(name: str, inputs: Any) -> str:
+    call = json.dumps({"tool": name, "inputs": inputs}, ensure_ascii=False)
+    return UNFIT.sub("\ufffd", call)
 
 
 def _whole(pieces: Iterable[bytes]) -> str:
