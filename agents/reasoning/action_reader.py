@@ -31,7 +31,7 @@ _LINE = (
 _COLON = r"[*_`]{0,3}[ \t]{0,2}[:\uff1a]"
 _LABEL = re.compile(
     rf"{_LINE}(?:(?P<action>action(?:[ ]?\d{{1,2}})?{_COLON})"
-    rf"|(?P<answer>final[ _-]?answer{_COLON}[*_]{{0,3}})"
+    rf"|(?P<answer>final[ _-]?answer{_COLON})"
     rf"|(?P<observation>observation{_COLON})"
     r'|(?P<bare>(?=\{\s{0,8}"tool"\s{0,2}:)))'
     r"|[a](?P<inline>(?<!\w\w)ction[*_`]{0,3}:(?=[*_` ]{0,8}\{))"
@@ -45,8 +45,9 @@ _ANSWER_MARK = re.compile(
     r"|<(?:__)?final_answer(?:__)?>",
     re.IGNORECASE | re.MULTILINE,
 )
-_BRACKETS = re.compile(r'["\\{}]')
+_IN_STRING, _IN_OBJECT = re.compile(r'["\\]'), re.compile(r'["{}]')
 _THOUGHT_ENDS = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_EMPHASIS = re.compile(r"\*{1,3}|_{2,3}")
 _NAMES_ITSELF = re.compile(r"\s*[*_#]{0,3}\s?(?:thought|reasoning)[*_]{0,3}\s?:[*_]{0,3}", re.I)
 
 
@@ -93,6 +94,7 @@ class ActionReader:
         self._read: Callable[[str], tuple[Action, int]] = read_action
         self._idle = 0
         self._ends_at_label = False
+        self._emphasis = ""
 
     @property
     def reply(self) -> Reply:
@@ -158,6 +160,7 @@ class ActionReader:
             case "answer" | "marker":
                 self._part = _Part.ANSWER
                 self._ends_at_label = label.lastgroup == "answer"
+                self._emphasis = _open_emphasis(label[0])
             case "observation":
                 self.done = True
             case "thinks":
@@ -207,7 +210,8 @@ class ActionReader:
 
     def _certain(self) -> str:
         """Take away and return the text that can be no part of a label any more."""
-        least = 2 * _HOLD if self._begins else _HOLD
+        is_first = self._begins or (self._part is _Part.ANSWER and not self._answer)
+        least = 2 * _HOLD if is_first else _HOLD
         if self._is_last:
             end = len(self._text)
         elif len(self._text) - self._at <= least:
@@ -230,8 +234,16 @@ class ActionReader:
             yield ThoughtDelta(text=shown)
 
     def _show_answer(self, text: str) -> Iterator[AnswerDelta]:
+        if text:
+            text, self._emphasis = text.removeprefix(self._emphasis), ""
         if shown := self._answer.add(text):
             yield AnswerDelta(text=shown)
+
+
+def _open_emphasis(label: str) -> str:
+    """Return the emphasis that a label opens and does not close, as in `**Final Answer:** x`."""
+    marks = _EMPHASIS.findall(label)
+    return marks[0] if len(marks) == 1 else ""
 
 
 class _Balance:
@@ -247,14 +259,14 @@ class _Balance:
         """Take more of the text; tell whether the object has ended."""
         at = int(self._is_escaped and bool(text))
         self._is_escaped = self._is_escaped and not text
-        while mark := _BRACKETS.search(text, at):
+        while mark := (_IN_STRING if self._in_string else _IN_OBJECT).search(text, at):
             char, at = mark[0], mark.end()
             if char == '"':
                 self._in_string = self._has_begun and not self._in_string
-            elif self._in_string and char == "\\":
+            elif char == "\\":
                 self._is_escaped = at == len(text)
                 at += 1
-            elif not self._in_string and char in "{}":
+            else:
                 self._has_begun = self._has_begun or char == "{"
                 self._depth += 1 if char == "{" else -1
                 if self._has_begun and self._depth <= 0:
