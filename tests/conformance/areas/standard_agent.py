@@ -1,0 +1,255 @@
+"""The implicit reasoner: its loop, decisions, summaries and previews of values.
+
+The source writes a thought and what came of it as two turns; ours is one, and is parted here.
+"""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from agents.contracts import (
+    Observation,
+    Outcome,
+    Reason,
+    ReasonKind,
+    ReasonNode,
+    Status,
+    ToolCall,
+    Turn,
+)
+from agents.control import Control
+from agents.decide import react
+from agents.errors import ToolFailed
+from agents.events import ModelCalled
+from agents.loop import run
+from agents.policies import build
+from agents.policies.parts import Parts
+from agents.policies.spec import Limits, PolicySpec
+from agents.preview import preview
+from agents.providers.base import Finish, ModelRequest, Token, encoded
+from agents.providers.scripted import ScriptedProvider
+from agents.reasoning.model import Model
+from agents.state import State, observed
+from agents.summarize import Summarize
+from agents.tools.json_inputs import JsonInputs
+from agents.tools.spec import Tool
+from agents.tools.toolkit import Toolkit
+
+Case = dict[str, Any]
+
+_CHOICES = "llm_text_replies_in_order(tool selection)"
+_ERRORS = {"ToolExecutionError": ToolFailed, "ToolFailed": ToolFailed}
+
+PARTIAL_ANSWER = (
+    "out of turns, one more call without tools gives the best partial answer, marked as such, in "
+    "place of a fixed sentence"
+)
+OTHER_WORDS = (
+    "an error keeps our own name for its kind, and the message of an unknown exception, which may "
+    "hold paths or secrets, goes to the log and not to the model; the call that failed is kept"
+)
+JOINED_TURNS = (
+    "a thought and its action are one turn of the limit here, so a run with actions goes further"
+)
+
+
+def check_loop(case: Case) -> str | None:
+    """Play the replies by purpose, and compare turns, decisions, transcript and result."""
+    asked, expected = case["input"], case["expected"]
+    provider = _Replies(asked)
+    executed: list[list[Any]] = []
+    kit = Toolkit(_tool(described, asked, executed) for described in asked["tools"])
+    state = State(asked["goal"])
+    model = Model(provider, Control())
+    limits = Limits(max_turns=asked["max_turns"])
+    policy = build(PolicySpec(policy="implicit"), Parts(model, kit, limits))
+    for _ in run(policy, state, model.control):
+        pass
+    outcome = _outcome(state)
+    assert (outcome.status is Status.SUCCEEDED) == expected["success"], f"ended as {outcome}"
+    if outcome.status is not Status.SUCCEEDED:
+        assert outcome.partial, "an answer without an end must be marked as partial"
+        if any(turn.observation for turn in state.turns):
+            return JOINED_TURNS
+    reason = _differs(state, expected)
+    assert executed == expected["executed"], _difference(executed, expected["executed"])
+    if outcome.status is not Status.SUCCEEDED:
+        return PARTIAL_ANSWER
+    assert outcome.answer == expected["final_answer"], f"answered {outcome.answer!r}"
+    return reason
+
+
+def check_decision(case: Case) -> str | None:
+    """Decide after the latest turn that the case names."""
+    decided = react(State("g", turns=_turns(case["input"]))).step.name
+    assert decided == case["expected"], _difference(decided, case["expected"])
+    return None
+
+
+def check_summary(case: Case) -> str | None:
+    """Sum up a run with or without an answer."""
+    asked, expected = case["input"], case["expected"]
+    answer = asked.get("final_answer") or ""
+    kind = ReasonKind.FINAL if answer else ReasonKind.THOUGHT
+    node = ReasonNode(kind=kind, text="t", answer=answer)
+    state = State("g", turns=[Turn(index=0, thought=node)], halted=Reason.TURNS)
+    model = Model(ScriptedProvider([{"say": asked.get("llm_reply") or ""}]), Control())
+    called = False
+    for event in Summarize(model, 1)(state):
+        state.apply(event)
+        called = called or isinstance(event, ModelCalled)
+    outcome = _outcome(state)
+    assert outcome.answer == expected["result"], _difference(outcome.answer, expected["result"])
+    assert called == expected.get("llm_called", called), f"called the model: {called}"
+    return None
+
+
+def check_preview(case: Case) -> str | None:
+    """Preview the value, or one made of the numbers that describe it."""
+    asked, expected = case["input"], case["expected"]
+    keys = set(asked) if isinstance(asked, dict) else set()
+    if keys == {"chars", "max_len"}:
+        text = preview("x" * asked["chars"], asked["max_len"])
+        assert len(text) == expected["len"], f"{len(text)} characters"
+        assert text.endswith(expected.get("endswith", "")), f"ends with {text[-5:]!r}"
+    elif keys == {"items"} and isinstance(asked["items"], int):
+        items = preview(list(range(asked["items"])))
+        assert len(items) == expected["len"], f"{len(items)} items"
+        assert items[-1] == expected.get("last", items[-1]), f"ends with {items[-1]!r}"
+    elif keys == {"keys"}:
+        shown = preview({f"key{n}": n for n in range(asked["keys"])})
+        more = shown.pop("...", "")
+        assert len(shown) == expected["kept"], f"{len(shown)} keys"
+        assert str(more) in expected.get("marker", ""), f"the marker says {more!r}"
+    elif isinstance(expected, dict) and set(expected) == {"all"}:
+        assert set(preview(asked).values()) == {expected["all"]}, str(preview(asked))
+    else:
+        assert preview(asked) == expected, _difference(preview(asked), expected)
+    return None
+
+
+AREAS: dict[str, Callable[[Case], str | None]] = {
+    "implicit loop / Turn records / transcript": check_loop,
+    "DecidePolicy": check_decision,
+    "Summarizer": check_summary,
+    "trace value preview / secret redaction": check_preview,
+}
+
+
+class _Replies:
+    """Answer by purpose: the choice of a tool with a text, everything else with the next JSON."""
+
+    name = "scripted"
+    model = "scripted"
+
+    def __init__(self, asked: Case) -> None:
+        self._json = deque(asked["llm_json_replies_in_order"])
+        self._texts = deque(asked.get(_CHOICES, ()))
+
+    def body(self, request: ModelRequest) -> str:
+        return encoded({"purpose": request.purpose})
+
+    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
+        control.check()
+        purpose = json.loads(body)["purpose"]
+        if purpose == "summarize":
+            reply: Any = ""
+        elif purpose == "choose_tool":
+            reply = self._texts.popleft() if self._texts else "none"
+        else:
+            assert self._json, f"there is no reply for another call to {purpose}"
+            reply = self._json.popleft()
+        yield Token(text=reply if isinstance(reply, str) else json.dumps(reply))
+        yield Finish(stop_reason="stop")
+
+
+def _tool(described: Case, asked: Case, executed: list[list[Any]]) -> Tool:
+    name = str(described["id"])
+
+    def play(**inputs: Any) -> str:
+        executed.append([name, inputs])
+        kind, _, message = str(asked.get("tool_failure", "")).partition(" ")
+        if kind:
+            raise _ERRORS.get(kind, RuntimeError)(message)
+        result = asked.get("tool_result", "")
+        return result if isinstance(result, str) else json.dumps(result)
+
+    schema = {
+        "type": "object",
+        "properties": described.get("parameters", {}),
+        "required": list(described.get("required", ())),
+    }
+    return Tool(name, f"Do what {name} does.", JsonInputs(schema), play)
+
+
+def _differs(state: State, expected: Case) -> str | None:
+    """Compare the parted turns; return the reason where only the words of an error differ."""
+    reason = None
+    parted = [part for turn in state.turns for part in _parts(turn)]
+    wanted = expected["turns"]
+    assert len(parted) == len(wanted) == expected["iterations"], f"{len(parted)} turns: {parted}"
+    transcript = expected["transcript"]
+    for part, other in zip(parted, wanted, strict=True):
+        if _are_errors(part, other):
+            reason = reason if part == other else OTHER_WORDS
+            transcript = transcript.replace(_line(other), _line(part), 1)
+        else:
+            assert part == other, _difference(part, other)
+    decisions = [part["step"] for turn in state.turns for part in _steps(turn)]
+    assert decisions == expected["decisions"], _difference(decisions, expected["decisions"])
+    assert state.transcript() == transcript, _difference(state.transcript(), transcript)
+    return reason
+
+
+def _parts(turn: Turn) -> Iterator[Case]:
+    if turn.thought is not None:
+        said = turn.thought.answer or turn.thought.text
+        thought = {"kind": turn.thought.kind.name, "text": said}
+        yield {"thought": thought, "action": None, "observation": None}
+    if turn.observation is not None:
+        call = turn.action
+        action = None if call is None else {"tool_id": call.tool, "params": call.inputs}
+        yield {"thought": None, "action": action, "observation": observed(turn.observation)}
+
+
+def _steps(turn: Turn) -> Iterator[Case]:
+    for part in _parts(turn):
+        yield {"step": "TOOL" if part["thought"] is None else "REASON"}
+
+
+def _are_errors(part: Case, other: Case) -> bool:
+    both = (part["observation"] or "", other["observation"] or "")
+    is_named = other["action"] in (None, part["action"])
+    return is_named and all(text.startswith("ERROR: ") for text in both)
+
+
+def _line(part: Case) -> str:
+    """Write a part of a turn as the transcript has it; the source leaves out a failed call."""
+    action = part["action"]
+    executed = f"ACTION_EXECUTED: tool_id={action['tool_id']}\n" if action else ""
+    return f"{executed}OBSERVATION: {part['observation']}"
+
+
+def _turns(described: object) -> list[Turn]:
+    """Return the turns that the words of a case describe."""
+    words = json.dumps(described).upper()
+    if "NO TURN" in words or words in ("[]", "NULL", '""'):
+        return []
+    call = ToolCall(tool="t", inputs={})
+    if "OBSERV" in words or "TOOL" in words:
+        node = ReasonNode(kind=ReasonKind.ACTION, text="do", call=call)
+        return [Turn(index=0, thought=node, action=call, observation=Observation(text="OK"))]
+    kinds = [kind for kind in ReasonKind if kind.name in words]
+    assert kinds, f"what {described!r} means is not known"
+    node = ReasonNode(kind=kinds[-1], text="do", answer="a" if "FINAL" in words else "")
+    return [Turn(index=0, thought=node)]
+
+
+def _outcome(state: State) -> Outcome:
+    assert state.outcome is not None, "the run has no end"
+    return state.outcome
+
+
+def _difference(found: object, expected: object) -> str:
+    return f"{found!r}, expected {expected!r}"
