@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agents.contracts import Usage
+from agents.contracts import Observation, Status, Usage
 from agents.control import Control
 from agents.errors import (
     AgentError,
@@ -17,7 +17,16 @@ from agents.errors import (
     ProviderTruncated,
     Stopped,
 )
+from agents.events import ModelCalled
+from agents.loop import run
+from agents.policies import build
+from agents.policies.parts import Parts
+from agents.policies.spec import Limits, PolicySpec
 from agents.providers.discovery import VENDORS
+from agents.reasoning.model import Model
+from agents.state import State
+from agents.tools.spec import tool
+from agents.tools.toolkit import Toolkit
 
 if TYPE_CHECKING:
     from tests.unit.agents.providers.conftest import Ask, ProviderOf, Reply, Speaker, Wire
@@ -230,3 +239,39 @@ def test_a_server_without_a_key_is_sent_none(
 
     head = wire.requests[0][0].lower()
     assert speaker.name == "openai" or speaker.key_header not in head
+
+
+@tool()
+def double(number: int) -> str:
+    """Double a number."""
+    return str(2 * number)
+
+
+def test_a_run_goes_through_and_leaves_an_exact_record(
+    wire: "Wire", speaker: "Speaker", provider_of: "ProviderOf"
+) -> None:
+    thinking = [speaker.thinks("Twice "), speaker.thinks("that.")]
+    action = speaker.says("Thought: I double.\nAction: double\nAction Input: ")
+    wire.answers(
+        speaker.begins(), *thinking, action, speaker.says('{"number": 21}'), speaker.ends()
+    )
+    wire.answers(speaker.begins(), speaker.says("Final Answer: 42"), speaker.ends())
+    control, limits = Control(60), Limits(max_turns=3)
+    model = Model(provider_of(wire.base_url, provider=speaker.name), control)
+    policy = build(PolicySpec(policy="explicit"), Parts(model, Toolkit([double]), limits))
+    state = State("What is twice 21?")
+
+    events = list(run(policy, state, control))
+
+    assert state.outcome is not None
+    assert (state.outcome.status, state.outcome.answer) == (Status.SUCCEEDED, "42")
+    assert state.turns[0].observation == Observation(text="42")
+    first, second = (event.call for event in events if isinstance(event, ModelCalled))
+    assert (first.provider, first.reasoning) == (speaker.name, "Twice that.")
+    assert first.reply.endswith('Action Input: {"number": 21}')
+    assert (second.reply, second.error) == ("Final Answer: 42", "")
+    for call, (_, body) in zip((first, second), wire.requests, strict=True):
+        assert json.loads(call.request) == body
+        assert call.usage == Usage(input_tokens=7, output_tokens=3)
+        assert call.stop_reason in ("stop", "enough")
+        assert call.first_token_seconds is not None
