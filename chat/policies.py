@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db.models import QuerySet
 
 from agents.policies import self_repair
@@ -10,6 +11,9 @@ from chat.models import Policy
 from chat.models.policy import digest_of
 
 TOOLS = ("calculator", "convert_units", "current_time", "python_repl", "search_transcripts")
+ASK = "ask_user"
+NETWORK_TOOLS = ("web_search", "wikipedia", "http_get")
+"""What each policy has besides where the administrator lets it reach out to the internet."""
 
 
 class _Seed(NamedTuple):
@@ -23,13 +27,13 @@ _SEEDS = {
         "Explicit ReAct",
         "Thinks in plain text and names each tool itself, one step at a time: Thought, Action, "
         "Observation, until it can answer. A good first choice; every step is there to read.",
-        PolicySpec(policy="explicit", tools=TOOLS, limits=Limits(max_turns=10)),
+        PolicySpec(policy="explicit", tools=(*TOOLS, ASK), limits=Limits(max_turns=10)),
     ),
     "implicit": _Seed(
         "Implicit ReAct",
         "Says in plain words what it wants done; the tool that fits is then found, chosen and "
         "filled in for it. Made for more tools than fit into one prompt, and takes more calls.",
-        PolicySpec(policy="implicit", tools=TOOLS, limits=Limits(max_turns=20)),
+        PolicySpec(policy="implicit", tools=(*TOOLS, ASK), limits=Limits(max_turns=20)),
     ),
     "plan_execute": _Seed(
         "Plan and execute",
@@ -65,6 +69,11 @@ def publish_seeds(**_: Any) -> None:
             slug=slug, defaults={"name": seed.name, "description": seed.description}
         )
         versions = policy.versions
-        is_known = versions.filter(digest=digest_of(seed.spec)).exists()
+        spec = _with_network(seed.spec) if settings.NETWORK_TOOLS else seed.spec
+        is_known = versions.filter(digest=digest_of(spec)).exists()
         if not is_known and not versions.exclude(created_by=None).exists():
-            policy.publish(seed.spec)
+            policy.publish(spec)
+
+
+def _with_network(spec: PolicySpec) -> PolicySpec:
+    return spec.model_copy(update={"tools": (*spec.tools, *NETWORK_TOOLS)})

@@ -178,3 +178,13 @@ MODEL_ENVIRONMENT = {
         *("TURNSTONE_MODEL", "TURNSTONE_LOCAL_SERVERS"),
     )
 }
+
+# Where the tools may go and what they use there (see agents.tools.tool_setup).
+TOOL_ENVIRONMENT = {
+    name: env.str(name, default="")
+    for name in (
+        *("TURNSTONE_HTTP_ALLOW", "TURNSTONE_SEARXNG_URL", "TURNSTONE_SEARCH_PROXY"),
+        *("TURNSTONE_WIKIPEDIA_URL", "TURNSTONE_CHROMIUM", "TURNSTONE_MCP"),
+    )
+}
+NETWORK_TOOLS = env.bool("TURNSTONE_NETWORK_TOOLS", default=False)

@@ -1,57 +1,124 @@
 """Every tool that a policy can name: a new one is one line in TOOLS."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from agents.errors import ConfigurationError
+from agents.tools.ask_user import ask_user, finish
+from agents.tools.browser import browser_tools
+from agents.tools.browser_session import find_chromium
 from agents.tools.calculator import calculator
 from agents.tools.convert_units import convert_units
 from agents.tools.current_time import current_time
+from agents.tools.http_get import http_get_tool
+from agents.tools.mcp_tools import ALL, is_mcp, mcp_tools, unreachable
 from agents.tools.python_repl import python_repl_tool
 from agents.tools.sandbox import find_sandbox
 from agents.tools.search_transcripts import FindTurns, FoundTurn, search_transcripts_tool
 from agents.tools.spec import Tool
+from agents.tools.tool_setup import ToolSetup
 from agents.tools.toolkit import Toolkit
+from agents.tools.web_search import ddgs, searxng, web_search_tool
+from agents.tools.wikipedia import wikipedia_tools
 
-__all__ = ["TOOLS", "FindTurns", "FoundTurn", "not_offered", "offered", "toolkit"]
+__all__ = [
+    "NETWORK",
+    "TOOLS",
+    "FindTurns",
+    "FoundTurn",
+    "ToolSetup",
+    "not_offered",
+    "offered",
+    "toolkit",
+]
 
 
-def toolkit(names: Iterable[str], *, find_turns: FindTurns) -> Toolkit:
+@dataclass(frozen=True)
+class _Needs:
+    """What the tools of one user's run are built from."""
+
+    find_turns: FindTurns
+    setup: ToolSetup
+
+
+def toolkit(
+    names: Iterable[str], *, find_turns: FindTurns, setup: ToolSetup | None = None
+) -> Toolkit:
     """Return these tools, without those that this machine cannot offer; see `not_offered`.
 
-    `find_turns` looks into the past turns of the one user whose run it is. Raises
+    A name is one of TOOLS, `mcp`, `server__*` or `server__tool`. `find_turns` looks into the past
+    turns of the one user whose run it is. Close the toolkit at the run's end. Raises
     ConfigurationError for a name that is no tool's, or given twice.
     """
+    needs = _Needs(find_turns, setup or ToolSetup())
+    wanted = list(names)
     kit = Toolkit()
-    for name in names:
-        if name not in TOOLS:
-            raise ConfigurationError(f"There is no tool {name!r}; there are {', '.join(TOOLS)}.")
-        tool = TOOLS[name](find_turns)
-        if tool is not None:
+    for name in wanted:
+        if name not in TOOLS and not is_mcp(name):
+            there_are = ", ".join([*TOOLS, ALL])
+            raise ConfigurationError(f"There is no tool {name!r}; there are {there_are}.")
+        for tool in TOOLS[name](needs) if name in TOOLS else ():
+            kit.register(tool)
+    elsewhere = [name for name in wanted if is_mcp(name)]
+    if elsewhere and not needs.setup.mcp_problem:
+        for tool in mcp_tools(elsewhere, needs.setup.mcp_servers):
             kit.register(tool)
     return kit
 
 
-def offered(find_turns: FindTurns) -> Toolkit:
-    """Return all the tools that this machine can offer."""
-    return toolkit(TOOLS, find_turns=find_turns)
+def offered(find_turns: FindTurns, setup: ToolSetup | None = None) -> Toolkit:
+    """Return all the tools that this machine can offer and that reach nothing outside of it."""
+    names = [name for name in TOOLS if name not in NETWORK]
+    return toolkit(names, find_turns=find_turns, setup=setup)
 
 
-def not_offered() -> dict[str, str]:
-    """Return the tools that this machine cannot offer, each with the reason, for page and log."""
-    found = find_sandbox()
-    return {} if found.sandbox else {"python_repl": found.reason}
+def not_offered(setup: ToolSetup | None = None) -> dict[str, str]:
+    """Return what this machine cannot offer, each with the reason, for page and log.
+
+    An MCP server is among it once it could not be reached; none is called for this.
+    """
+    told = setup or ToolSetup()
+    found, (chromium, no_browser) = find_sandbox(), find_chromium(told.chromium)
+    reasons = unreachable(told.mcp_servers)
+    if not found.sandbox:
+        reasons["python_repl"] = found.reason
+    if not chromium:
+        reasons["browser"] = no_browser
+    if told.mcp_problem:
+        reasons[ALL] = told.mcp_problem
+    return reasons
 
 
-def _python_repl(_: FindTurns) -> Tool | None:
+def _python_repl(_: _Needs) -> Sequence[Tool]:
     sandbox = find_sandbox().sandbox
-    return python_repl_tool(sandbox) if sandbox else None
+    return (python_repl_tool(sandbox),) if sandbox else ()
 
 
-TOOLS: dict[str, Callable[[FindTurns], Tool | None]] = {
-    "calculator": lambda _: calculator,
-    "convert_units": lambda _: convert_units,
-    "current_time": lambda _: current_time,
+def _browser(needs: _Needs) -> Sequence[Tool]:
+    chromium, _ = find_chromium(needs.setup.chromium)
+    return browser_tools(chromium, needs.setup.reach) if chromium else ()
+
+
+def _web_search(needs: _Needs) -> Sequence[Tool]:
+    setup = needs.setup
+    search = searxng(setup.searxng_url) if setup.searxng_url else ddgs(setup.search_proxy or None)
+    return (web_search_tool(search),)
+
+
+TOOLS: dict[str, Callable[[_Needs], Sequence[Tool]]] = {
+    "calculator": lambda _: (calculator,),
+    "convert_units": lambda _: (convert_units,),
+    "current_time": lambda _: (current_time,),
     "python_repl": _python_repl,
-    "search_transcripts": search_transcripts_tool,
+    "search_transcripts": lambda needs: (search_transcripts_tool(needs.find_turns),),
+    "ask_user": lambda _: (ask_user,),
+    "finish": lambda _: (finish,),
+    "http_get": lambda needs: (http_get_tool(needs.setup.reach),),
+    "web_search": _web_search,
+    "wikipedia": lambda needs: wikipedia_tools(needs.setup.wikipedia_url, needs.setup.reach),
+    "browser": _browser,
 }
-"""A tool's name -> how it is built for one user's run; None where this machine cannot offer it."""
+"""A name -> its tools, built for one user's run; none where this machine cannot offer them."""
+
+NETWORK = ("http_get", "web_search", "wikipedia", "browser")
+"""The names whose tools reach outside of this machine."""

@@ -1,8 +1,8 @@
 """The runner: claim a run, bring its policy to life, and let the recorder write what it tells."""
 
 import logging
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Self
 
@@ -22,17 +22,15 @@ from agents.policy import Policy
 from agents.providers.base import Provider
 from agents.reasoning.model import Model
 from agents.state import State
-from agents.tools.catalogue import toolkit
-from agents.tools.search_transcripts import FindTurns, FoundTurn
 from chat.live.publisher import publisher
 from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.runs.lease import LeaseLost, claim, fence, release
 from chat.runs.patience import hand_back, patiently
 from chat.runs.providers import provider_for
 from chat.runs.recorder import Recorder
+from chat.runs.tools import tools_for
 from chat.runs.wake import wake
 from chat.runs.watch import watch
-from chat.transcripts.search import find_turns
 
 logger = logging.getLogger(__name__)
 
@@ -58,11 +56,11 @@ def work(run_id: int) -> None:
     limits = spec.limits if spec is not None else Limits()
     control = Control(seconds=limits.seconds, idle_seconds=limits.idle_seconds)
     channel = publisher().open(run.pk, run.attempt, control)
-    with watch().over(run, control):
+    with watch().over(run, control), ExitStack() as held:
         try:
             before = patiently(lambda: _Before.read(run), control)
             recorder = Recorder(run, channel, control, before.turns, before.calls)
-            _record(_events(run, spec, before, control), recorder)
+            _record(_events(run, spec, before, control, held), recorder)
         except LeaseLost as lost:
             logger.info("%s", lost)
         except Interrupted:
@@ -127,11 +125,11 @@ def history(run: Run) -> list[Exchange]:
 
 
 def _events(
-    run: Run, spec: PolicySpec | None, before: _Before, control: Control
+    run: Run, spec: PolicySpec | None, before: _Before, control: Control, held: ExitStack
 ) -> Generator[Event, None, None]:
     """Yield what the run tells; a policy that cannot be brought to life fails the run in words."""
     try:
-        policy = _policy(run, spec, before, control)
+        policy = _policy(run, spec, before, control, held)
     except (LeaseLost, Interrupted, OperationalError, InterfaceError):
         raise
     except ConfigurationError as error:
@@ -150,33 +148,23 @@ def _events(
         yield from loop.run(policy, state, control)
 
 
-def _policy(run: Run, spec: PolicySpec | None, before: _Before, control: Control) -> Policy:
+def _policy(
+    run: Run, spec: PolicySpec | None, before: _Before, control: Control, held: ExitStack
+) -> Policy:
     if run.attempt > MOST_ATTEMPTS:
         raise ConfigurationError(f"This run was tried {MOST_ATTEMPTS} times without an end.")
     if spec is None:
         raise ConfigurationError(f"{run.policy_version} cannot be read by this version of it.")
     provider = provider_for(spec.model, position=before.position)
     patiently(lambda: _name_model(run, provider), control)
-    owner = run.conversation.owner
+    tools = tools_for(run, spec.tools)
+    held.callback(tools.close)
     parts = Parts(
         model=Model(provider, control, spec.model.temperature, spec.model.max_tokens),
-        toolkit=toolkit(spec.tools, find_turns=find_turns(owner, excluding=run)),
+        toolkit=tools,
         limits=spec.limits,
     )
     return build(spec, parts)
-
-
-def _own_turns(run: Run) -> FindTurns:
-    """Search the turns of the person who asks, from whatever thread a tool runs in."""
-    find = find_turns(run.conversation.owner)
-
-    def find_and_hand_back(query: str) -> Sequence[FoundTurn]:
-        try:
-            return find(query)
-        finally:
-            hand_back()
-
-    return find_and_hand_back
 
 
 def _name_model(run: Run, provider: Provider) -> None:

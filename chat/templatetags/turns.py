@@ -80,6 +80,15 @@ def doing_in_words(turn: Turn) -> str:
         "current_time": "Looking at the clock",
         "python_repl": "Running Python",
         "search_transcripts": "Searching past transcripts",
+        "ask_user": "Asking you",
+        "http_get": "Reading a web page",
+        "web_search": "Searching the web",
+        "wikipedia_search": "Reading Wikipedia",
+        "wikipedia_lookup": "Reading Wikipedia",
+        "browser_goto": "Opening a page in the browser",
+        "browser_click": "Clicking in the browser",
+        "browser_type": "Typing in the browser",
+        "browser_extract": "Reading in the browser",
     }.get(turn.tool, f"Running {turn.tool}")
 
 
@@ -204,7 +213,7 @@ def _queued(run: Run) -> str:
 
 def _ended(run: Run, count: int) -> str:
     how = {
-        RunStatus.SUCCEEDED: "Worked in ",
+        RunStatus.SUCCEEDED: "Asks you, after " if run.reason == Reason.ASKED else "Worked in ",
         RunStatus.EXHAUSTED: _GAVE_UP.get(run.reason, "Gave up: "),
         RunStatus.STOPPED: "Stopped by you: ",
         RunStatus.FAILED: "Failed: ",

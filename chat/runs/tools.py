@@ -1,0 +1,33 @@
+"""The tools of one run, as the administrator has set them up for this installation."""
+
+import logging
+from collections.abc import Iterable
+from functools import cache
+
+from django.conf import settings
+
+from agents.tools.catalogue import not_offered, toolkit
+from agents.tools.tool_setup import ToolSetup, tool_setup
+from agents.tools.toolkit import Toolkit
+from chat.models import Run
+from chat.transcripts.search import find_turns
+
+logger = logging.getLogger(__name__)
+
+
+def tools_for(run: Run, names: Iterable[str]) -> Toolkit:
+    """Return the named tools that can be offered; close them when the run is let go of.
+
+    Raises ConfigurationError for a name that is no tool's.
+    """
+    owner = run.conversation.owner
+    return toolkit(names, find_turns=find_turns(owner, excluding=run), setup=setup())
+
+
+@cache
+def setup() -> ToolSetup:
+    """Return the setup, read once per process; what cannot be offered is said in the log."""
+    found = tool_setup(settings.TOOL_ENVIRONMENT)
+    for name, reason in not_offered(found).items():
+        logger.warning("%s is not offered: %s", name, reason)
+    return found

@@ -1,0 +1,105 @@
+"""A run has the tools that the administrator set up, and its question back to the person stays."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from chat.models import Conversation, Policy, PolicyVersion, Run, RunStatus
+from chat.policies import publish_seeds
+from chat.runs import runner, tools
+from chat.runs.ask import ask
+from chat.templatetags.turns import status_in_words
+
+ASK = 'Thought: It is not said.\nAction: ask_user\nAction Input: {"question": "Which city?"}'
+ANSWER = "Thought: I know now.\nFinal Answer: Done."
+
+
+@pytest.fixture
+def set_up(settings: Any) -> Iterator[Callable[..., None]]:
+    """Set the tools' variables for one test."""
+
+    def set_up(**variables: str) -> None:
+        settings.TOOL_ENVIRONMENT = {**settings.TOOL_ENVIRONMENT, **variables}
+        tools.setup.cache_clear()
+
+    yield set_up
+    tools.setup.cache_clear()
+
+
+def test_a_question_back_ends_the_run_and_the_next_message_goes_on_from_it(
+    asked: Callable[..., Run],
+    scripted: Callable[..., PolicyVersion],
+    conversation: Conversation,
+) -> None:
+    run = asked([{"say": ASK}], question="What is the weather?", tools=("ask_user",))
+    runner.work(run.pk)
+    run.refresh_from_db()
+    follower = ask(
+        conversation,
+        "Oslo",
+        policy_version=scripted([{"say": ANSWER}]),
+        client_message_id=uuid4(),
+    )
+
+    assert (run.status, run.reason, run.answer) == (RunStatus.SUCCEEDED, "asked", "Which city?")
+    assert status_in_words(run).startswith("Asks you, after 1 turn")
+    assert run.turns.get().as_contract().observation is not None
+    exchange = runner.history(follower)[0]
+    assert (exchange.question, exchange.answer) == ("What is the weather?", "Which city?")
+
+
+def test_a_question_back_that_was_stored_before_a_crash_ends_the_run_on_the_next_attempt(
+    asked: Callable[..., Run],
+) -> None:
+    run = asked([{"say": ASK}], tools=("ask_user",))
+    runner.work(run.pk)
+    Run.objects.filter(pk=run.pk).update(
+        status=RunStatus.INTERRUPTED, reason="", answer="", ended_at=None
+    )
+
+    runner.work(run.pk)
+
+    run.refresh_from_db()
+    assert (run.reason, run.answer, run.turns.count()) == ("asked", "Which city?", 1)
+
+
+def test_a_server_that_is_down_leaves_the_run_its_other_tools(
+    asked: Callable[..., Run], set_up: Callable[..., None], tmp_path: Path
+) -> None:
+    file = tmp_path / "mcp.json"
+    down = {"command": str(tmp_path / "no-such-program")}
+    file.write_text(json.dumps({"mcpServers": {"down": down}}))
+    set_up(TURNSTONE_MCP=str(file))
+    action = "Action: down__x\nAction Input: {}"
+
+    run = asked([{"say": action}, {"say": ANSWER}], tools=("calculator", "down__*"))
+    runner.work(run.pk)
+
+    run.refresh_from_db()
+    assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "Done.")
+    assert "Available tools: calculator." in (run.turns.all()[0].observation or "")
+
+
+def test_an_unknown_tool_fails_the_run_in_words(asked: Callable[..., Run]) -> None:
+    run = asked([{"say": ANSWER}], tools=("calculator", "teleport"))
+    runner.work(run.pk)
+
+    run.refresh_from_db()
+    assert (run.status, run.reason) == (RunStatus.FAILED, "configuration")
+    assert "There is no tool 'teleport'" in run.message
+
+
+@pytest.mark.parametrize("is_on", [False, True])
+def test_the_seeded_policies_reach_the_network_only_where_it_is_switched_on(
+    transactional_db: None, settings: Any, is_on: bool
+) -> None:
+    settings.NETWORK_TOOLS = is_on
+    publish_seeds()
+
+    for policy in Policy.objects.all():
+        named = set(policy.versions.latest("number").spec.tools)
+        assert ({"web_search", "wikipedia", "http_get"} <= named) is is_on
