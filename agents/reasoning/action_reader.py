@@ -266,9 +266,9 @@ class _Balance:
             elif char == "\\":
                 self._is_escaped = at == len(text)
                 at += 1
-            else:
-                self._has_begun = self._has_begun or char == "{"
+            elif self._has_begun or char == "{":
+                self._has_begun = True
                 self._depth += 1 if char == "{" else -1
-                if self._has_begun and self._depth <= 0:
+                if self._depth == 0:
                     return True
         return False
