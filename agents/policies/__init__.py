@@ -6,6 +6,7 @@ from agents.errors import ConfigurationError
 from agents.policies import explicit, implicit, plan_execute, self_repair
 from agents.policies.parts import Build, Parts
 from agents.policies.spec import PolicySpec
+from agents.policies.with_goal import with_goal
 from agents.policy import Policy
 
 POLICIES: dict[str, Build] = {
@@ -24,4 +25,4 @@ def build(spec: PolicySpec, parts: Parts) -> Policy:
     if spec.policy not in POLICIES:
         known = ", ".join(POLICIES)
         raise ConfigurationError(f"There is no policy {spec.policy!r}. There are: {known}.")
-    return POLICIES[spec.policy](replace(parts, settings=spec.settings))
+    return with_goal(POLICIES[spec.policy])(replace(parts, settings=spec.settings))

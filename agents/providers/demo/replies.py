@@ -1,8 +1,9 @@
 """Write the demo model's reply in the format that the policy asks for."""
 
 import json
+from collections.abc import Callable
 
-from agents.providers.demo import ahead
+from agents.providers.demo import again, ahead
 from agents.providers.demo.instructions import read_instruction
 from agents.providers.demo.planning import Answer, next_move
 from agents.providers.demo.quoting import quoted
@@ -12,24 +13,18 @@ from agents.providers.demo.steps import Step, action_text, input_texts
 
 def reply_to(request: Request) -> str:
     """Return the reply to one call."""
-    match request.purpose:
-        case "choose_tool":
-            return _tool_name(request)
-        case "fill_inputs":
-            call = read_instruction(request.step)
-            return _json({} if call is None else call[1])
-        case "plan":
-            return ahead.plan(request)
-        case "synthesize":
-            return ahead.synthesis(request)
-        case "summarize":
-            return _summary(request)
-        case "repair":
-            return _NO_REPAIR
-        case _ if request.as_json:
-            return _node(next_move(request))
-        case _:
-            return _text(next_move(request), request)
+    reply = _REPLIES.get(request.purpose, _next)
+    return reply(request)
+
+
+def _next(request: Request) -> str:
+    move = next_move(request)
+    return _node(move) if request.as_json else _text(move, request.tools)
+
+
+def _inputs(request: Request) -> str:
+    call = read_instruction(request.step)
+    return _json({} if call is None else call[1])
 
 
 def _tool_name(request: Request) -> str:
@@ -74,3 +69,13 @@ def _json(value: object) -> str:
 
 _NO_REPAIR = 'I know no other way.\nAction: {"tool": null, "inputs": {}}'
 _ASK_AGAIN = "Ask again under a policy that has it; I am a rule-based demo and know no other way."
+
+_REPLIES: dict[str, Callable[[Request], str]] = {
+    "choose_tool": _tool_name,
+    "fill_inputs": _inputs,
+    "plan": ahead.plan,
+    "settle_goal": again.settle,
+    "summarize": _summary,
+    "synthesize": ahead.synthesis,
+}
+"""How a call is answered by its purpose; any other asks for the next step."""

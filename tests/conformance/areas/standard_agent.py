@@ -32,6 +32,7 @@ from agents.providers.scripted import ScriptedProvider
 from agents.reasoning.model import Model
 from agents.state import State, observed
 from agents.summarize import Summarize
+from agents.think.settle import settled_goal
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
@@ -105,6 +106,31 @@ def check_summary(case: Case) -> str | None:
     return None
 
 
+def check_goal(case: Case) -> str | None:
+    """Settle the goal of a run that goes on with it, or ends with a question back."""
+    asked, expected = case["input"], case["expected"]
+    said = asked.get("llm_json", asked.get("llm_reply", ""))
+    reply = said if isinstance(said, str) else json.dumps(said)
+    script = [{"say": reply}, {"say": "Final Answer: done"}]
+    model = Model(ScriptedProvider(script), Control())
+    state = State(asked["goal"])
+    spec = PolicySpec(policy="explicit", settings={"settle_goal": True})
+    calls = [
+        event.call
+        for event in run(build(spec, Parts(model, Toolkit(), Limits())), state, model.control)
+        if isinstance(event, ModelCalled)
+    ]
+    outcome = _outcome(state)
+    question = outcome.answer if outcome.reason is Reason.ASKED else None
+    assert question == expected["question"], _difference(question, expected["question"])
+    assert settled_goal(state.turns[0]) == expected["goal"], str(state.turns[0])
+    if question is None:
+        assert expected["goal"] in json.loads(calls[-1].request)["messages"][-1]["content"]
+    else:
+        assert len(calls) == 1, "the run went on after its question"
+    return None
+
+
 def check_preview(case: Case) -> str | None:
     """Preview the value, or one made of the numbers that describe it."""
     asked, expected = case["input"], case["expected"]
@@ -133,6 +159,7 @@ AREAS: dict[str, Callable[[Case], str | None]] = {
     "implicit loop / Turn records / transcript": check_loop,
     "DecidePolicy": check_decision,
     "Summarizer": check_summary,
+    "goal preprocessor": check_goal,
     "trace value preview / secret redaction": check_preview,
 }
 
