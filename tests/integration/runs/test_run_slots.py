@@ -13,11 +13,12 @@ import pytest
 from pytest_django import Settings
 from redis import Redis
 
+from agents.control import Control
 from agents.providers.choice import ModelChoice
-from agents.reasoning.manager import LOCAL
+from agents.reasoning.manager import LOCAL, Managed
 from chat.models import PolicyVersion, Run, RunStatus
 from chat.runs.ask import ask
-from chat.runs.providers import manager
+from chat.runs.providers import manager, provider_for
 
 pytestmark = pytest.mark.services
 
@@ -183,3 +184,23 @@ def test_a_run_that_waits_for_its_slot_is_stopped_and_calls_nobody(
     assert second.status == RunStatus.STOPPED
     assert second.model_calls.count() == 0
     assert waiting(redis) == 0
+
+
+def test_no_key_is_in_what_is_kept_of_a_waiting_run(redis: Redis, settings: Settings) -> None:
+    key = "sk-nobody-may-see-this"
+    settings.MODEL_ENVIRONMENT = {
+        "OPENAI_API_KEY": key,
+        "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
+        "TURNSTONE_MODEL": "m",
+    }
+    manager.cache_clear()
+    provider = provider_for(ModelChoice())
+    assert isinstance(provider, Managed)
+
+    with provider.lease(Control()):
+        kept = [(name, redis.type(name)) for name in redis.scan_iter("slots:*")]
+        values = [redis.get(name) for name, kind in kept if kind == b"string"]
+
+    assert kept
+    assert key not in f"{kept} {values} {vars(provider)}"
+    manager.cache_clear()
