@@ -13,10 +13,7 @@ from agents.events import ModelCalled
 from agents.reasoning.model import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from agents.providers.choice import RemoteName
-    from tests.unit.agents.providers.conftest import Ask, ProviderOf, Speaker, Wire
+    from tests.unit.agents.providers.conftest import Ask, ProviderOf, Wire
 
 
 def test_a_server_that_recovers_is_asked_again(ask: "Ask", wire: "Wire") -> None:
@@ -105,34 +102,6 @@ def test_a_setting_that_somebody_chose_is_not_left_out(ask: "Ask", wire: "Wire")
         ask(wire.base_url, temperature=0.2)
 
     assert len(wire.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("provider", "words"),
-    [
-        ("openai", "Unsupported value: 'temperature' does not support 0.7 with this model."),
-        ("openai", "Unsupported parameter: 'temperature' is not supported with this model."),
-        ("anthropic", "`temperature` is deprecated for this model."),
-        ("anthropic", "`temperature` may only be set to 1 when thinking is enabled."),
-    ],
-)
-def test_a_model_without_a_temperature_is_asked_without_and_the_record_shows_it(
-    ask: "Ask",
-    wire: "Wire",
-    speaker_of: "Callable[[RemoteName], Speaker]",
-    provider: "RemoteName",
-    words: str,
-) -> None:
-    speaker = speaker_of(provider)
-    wire.answers(wire.page("400 Bad Request", json.dumps({"error": {"message": words}})))
-    wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
-
-    first = ask(wire.base_url, provider=provider, temperature=0.7)
-    ask(wire.base_url, provider=provider, temperature=0.7)
-
-    assert ["temperature" in body for _, body in wire.requests] == [True, False, False]
-    assert '"model"' in first.finish.body
-    assert "temperature" not in first.finish.body
 
 
 def test_calls_one_after_the_other_share_a_connection(ask: "Ask", wire: "Wire") -> None:

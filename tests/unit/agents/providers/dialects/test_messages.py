@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agents.providers.choice import RemoteName
-    from tests.unit.agents.providers.conftest import Ask, Speaker, Wire
+    from tests.unit.agents.providers.conftest import Ask, Wire
+    from tests.unit.agents.providers.dialects.conftest import Speaker
 
 PNG = Image(media_type="image/png", data="iVBORw0KGgo=")
 ADD = ToolCall(tool="add", inputs={"a": 1, "b": 2})

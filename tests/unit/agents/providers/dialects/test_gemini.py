@@ -12,7 +12,8 @@ from agents.errors import ProviderBusy, ProviderRefused
 
 if TYPE_CHECKING:
     from agents.providers.choice import RemoteName
-    from tests.unit.agents.providers.conftest import Ask, Mock, Speaker, Wire
+    from tests.unit.agents.providers.conftest import Ask, Mock, Wire
+    from tests.unit.agents.providers.dialects.conftest import Speaker
 
 
 @pytest.fixture

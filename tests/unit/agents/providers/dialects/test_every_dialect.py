@@ -29,7 +29,8 @@ from agents.tools.spec import tool
 from agents.tools.toolkit import Toolkit
 
 if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Ask, ProviderOf, Reply, Speaker, Wire
+    from tests.unit.agents.providers.conftest import Ask, ProviderOf, Reply, Wire
+    from tests.unit.agents.providers.dialects.conftest import Speaker
 
 
 @pytest.fixture
