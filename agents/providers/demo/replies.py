@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from agents.providers.demo import again, ahead
+from agents.providers.demo import again, ahead, structured
 from agents.providers.demo.instructions import read_instruction
 from agents.providers.demo.planning import Answer, next_move
 from agents.providers.demo.quoting import quoted
@@ -19,7 +19,7 @@ def reply_to(request: Request) -> str:
 
 def _next(request: Request) -> str:
     move = next_move(request)
-    return _node(move) if request.as_json else _text(move, request.tools)
+    return _node(move) if request.as_json else _text(move, request)
 
 
 def _inputs(request: Request) -> str:
@@ -74,6 +74,7 @@ _REPLIES: dict[str, Callable[[Request], str]] = {
     "choose_tool": _tool_name,
     "fill_inputs": _inputs,
     "plan": ahead.plan,
+    "repair": lambda _: _NO_REPAIR,
     "settle_goal": again.settle,
     "summarize": _summary,
     "synthesize": ahead.synthesis,
