@@ -1,12 +1,15 @@
 """Hand out providers: pooled by what they are, and no more at once than there are slots for."""
 
+import itertools
 import json
 import logging
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 from agents.contracts import Value
@@ -25,7 +28,7 @@ from agents.reasoning.slots import Lane, Slots
 LIMIT = 5
 """Calls at once to one provider, unless the manager is told otherwise."""
 IDLE_SECONDS = 300.0
-MOST_IDLE = 16
+MOST_IDLE = 256
 """Idle providers that are kept of one kind."""
 LOCAL = "local models"
 
@@ -43,7 +46,7 @@ class Wanted(Value):
     options: Mapping[str, Any] = {}
     is_local: bool = False
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """Return what tells this from another, whatever the order of the options."""
         return json.dumps([self.provider, self.model, self.options], sort_keys=True)
@@ -83,7 +86,7 @@ class ProviderManager:
         self._slots = slots
         self._clock = clock
         self._lock = threading.Lock()
-        self._idle: dict[str, list[tuple[float, Wanted, Provider]]] = defaultdict(list)
+        self._idle: dict[str, _Kept] = {}
 
     @contextmanager
     def lease(self, wanted: Wanted, control: Control, *, wait: bool = True) -> Iterator[Provider]:
@@ -105,15 +108,17 @@ class ProviderManager:
     def put(self, wanted: Wanted, provider: Provider) -> None:
         """Keep a provider that nobody uses for the next call that wants it."""
         with self._lock:
-            kept = self._idle[wanted.signature]
-            kept.append((self._clock(), wanted, provider))
-            oldest = kept.pop(0)[2] if len(kept) > MOST_IDLE else None
-        if oldest is not None:
-            _close(oldest)
+            kept = self._idle.setdefault(wanted.signature, _Kept(wanted))
+            kept.idle.append((self._clock(), provider))
+            leaving = kept.leave(len(kept.idle) - MOST_IDLE)
+        _close(leaving)
 
     def close(self) -> None:
         """Close all providers that are idle."""
-        self._evict(lambda _wanted, _since: True)
+        with self._lock:
+            leaving = [provider for kept in self._idle.values() for _, provider in kept.idle]
+            self._idle.clear()
+        _close(leaving)
 
     @contextmanager
     def _slot(self, wanted: Wanted, control: Control, wait: bool) -> Iterator[None]:
@@ -136,18 +141,24 @@ class ProviderManager:
         return Lane(wanted.provider, self.limit)
 
     def _take(self, wanted: Wanted) -> Provider:
-        too_old = self._clock() - self.idle_seconds
-        self._evict(
-            lambda other, since: (
-                since <= too_old
-                if not other.is_local
-                else wanted.is_local and other.signature != wanted.signature
-            )
-        )
+        leaving: list[Provider] = []
         with self._lock:
-            kept = self._idle[wanted.signature]
-            if kept:
-                return kept.pop()[2]
+            for kept in self._idle.values():
+                leaving += kept.leave(self._superfluous(kept, wanted))
+            mine = self._idle.get(wanted.signature)
+            found = mine.idle.pop()[1] if mine is not None and mine.idle else None
+        _close(leaving)
+        return self._made(wanted) if found is None else found
+
+    def _superfluous(self, kept: "_Kept", wanted: Wanted) -> int:
+        """Return how many of the oldest idle providers of one kind make room now."""
+        if kept.wanted.is_local:
+            is_in_the_way = wanted.is_local and kept.wanted.signature != wanted.signature
+            return len(kept.idle) if is_in_the_way else 0
+        too_old = self._clock() - self.idle_seconds
+        return sum(1 for _ in itertools.takewhile(lambda idle: idle[0] <= too_old, kept.idle))
+
+    def _made(self, wanted: Wanted) -> Provider:
         try:
             return self._make(wanted)
         except AgentError:
@@ -159,16 +170,17 @@ class ProviderManager:
                 "details are in the log."
             ) from error
 
-    def _evict(self, goes: Callable[[Wanted, float], bool]) -> None:
-        leaving: list[Provider] = []
-        with self._lock:
-            for signature, kept in list(self._idle.items()):
-                leaving += [provider for since, wanted, provider in kept if goes(wanted, since)]
-                self._idle[signature] = [entry for entry in kept if not goes(entry[1], entry[0])]
-                if not self._idle[signature]:
-                    del self._idle[signature]
-        for provider in leaving:
-            _close(provider)
+
+@dataclass
+class _Kept:
+    """The idle providers of one kind with the time since when they are, oldest first."""
+
+    wanted: Wanted
+    idle: deque[tuple[float, Provider]] = field(default_factory=deque)
+
+    def leave(self, count: int) -> list[Provider]:
+        """Return the oldest ones, which are not kept any more."""
+        return [self.idle.popleft()[1] for _ in range(count)]
 
 
 class Managed:
@@ -206,11 +218,11 @@ def _of_local(error: SlotTaken, wanted: Wanted) -> SlotTaken:
     )
 
 
-def _close(provider: Provider) -> None:
+def _close(leaving: Iterable[Provider]) -> None:
     """Close what can be closed; a provider that fails to is let go all the same."""
-    if not isinstance(provider, Closeable):
-        return
-    try:
-        provider.close()
-    except Exception:
-        logger.exception("The provider %r could not be closed", provider.name)
+    for provider in leaving:
+        try:
+            if isinstance(provider, Closeable):
+                provider.close()
+        except Exception:
+            logger.exception("The provider %r could not be closed", provider.name)
