@@ -1,0 +1,392 @@
+"""The tools of all sources: what they are made of, how they are checked, called and cleaned."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from agents.contracts import Observation, ToolCall
+from agents.control import Control
+from agents.errors import ConfigurationError, InvalidInputs, ToolFailed
+from agents.loop import run
+from agents.policies import build
+from agents.policies.parts import Parts
+from agents.policies.spec import Limits, PolicySpec
+from agents.providers.scripted import ScriptedProvider
+from agents.reasoning.model import Model
+from agents.state import State
+from agents.tools.calculator import calculator
+from agents.tools.inputs import unfenced
+from agents.tools.json_inputs import JsonInputs
+from agents.tools.python_repl import python_repl_tool
+from agents.tools.sandbox import find_sandbox
+from agents.tools.spec import Tool, tool
+from agents.tools.toolkit import Toolkit
+from agents.tools.web_address import web_url
+
+Case = dict[str, Any]
+
+OTHER_WORDS = "it is refused in words of our own, which also say what there is or what fits"
+TYPED = "an input reaches the tool as its declared type, not as it was written"
+NO_SILENT_LOSS = "a value that would lose a part by the cast is refused and not cut"
+READ_AS_MEANT = "a truth value in quotes is read as what it says"
+ONLY_TEXT = "a text input takes a text only, as another of the sources demands"
+NO_EXTRAS = "an unknown input is refused by name, or pruned before by self_repair"
+WITHOUT_INPUTS = "a tool that needs no inputs is a useful one"
+RETURNS_TEXT = "every tool returns text, so there is no return type to get wrong"
+ONE_PURPOSE = "one description says what a tool is for and when to use it"
+BETTER = "the source gives up on it, and it is worked out here"
+NO_SECRETS = "the message of an unknown exception may hold secrets: the log has it, the model not"
+NO_PASSWORDS = "an address with a password in it is not opened"
+
+PYTHON_TYPES: dict[str, type] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "float": float,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+_PRAGMATIC = {bool: READ_AS_MEANT, int: NO_SILENT_LOSS, str: ONLY_TEXT}
+
+
+def check_calculator(case: Case) -> str | None:
+    """Compare the value, or the words of the failure."""
+    asked, expected = case["input"], case["expected"]
+    seen = _call(
+        calculator, {"expression": asked["expression"], "variables": asked.get("scope") or {}}
+    )
+    if expected["status"] == "error":
+        return _failed(case, seen, expected.get("error_contains", ""))
+    assert seen.error is None, seen.text
+    _same_value(seen.text, expected["result"])
+    return None
+
+
+def check_system(case: Case) -> str | None:
+    """Make the calls in order; each failure is a result in its place."""
+    asked, expected = case["input"], case["expected"]
+    enabled = asked.get("enabled")
+    kit = Toolkit(_registered(asked) if enabled is None else [_echo(name) for name in enabled])
+    seen = [_call_in(kit, call) for call in _calls(asked)]
+    assert len(seen) == len(expected), f"{len(seen)} results"
+    reason = None
+    for result, wanted in zip(seen, expected, strict=True):
+        status = "error" if result.error else "success"
+        assert status == wanted["status"], f"{status}: {result.text}"
+        words = wanted.get("error", wanted.get("error_contains", ""))
+        reason = reason if words in result.text else OTHER_WORDS
+    return reason
+
+
+def check_inputs(case: Case) -> str | None:
+    """Check inputs against declared types."""
+    asked, expected = case["input"], case["expected"]
+    types = {param["name"]: PYTHON_TYPES[param["type"]] for param in asked["params"]}
+    required = {param["name"]: param.get("required", True) for param in asked["params"]}
+    made = _typed({name: (types[name], required[name]) for name in types})
+    try:
+        checked = Toolkit([made]).validate(made, asked["inputs"])
+    except InvalidInputs as error:
+        if expected["valid"]:
+            return _why_refused(asked["inputs"], types)
+        return None if expected.get("message", "") in str(error) else OTHER_WORDS
+    if not expected["valid"]:
+        assert bool in types.values(), f"taken as {checked}"
+        return READ_AS_MEANT
+    given = {name: value for name, value in checked.items() if name in asked["inputs"]}
+    return None if given == expected.get("returned", given) else TYPED
+
+
+def check_spec(case: Case) -> str | None:
+    """Make a tool of a specification; what it must refuse is refused, or cannot be written."""
+    asked = case["input"]
+    wanted = case["expected"].get("error")
+    refusal = _refusal(asked)
+    if refusal:
+        assert wanted, f"refused: {refusal}"
+        return None if case["expected"].get("message", "") in refusal else OTHER_WORDS
+    if not wanted:
+        return None
+    if not asked.get("params"):
+        return WITHOUT_INPUTS
+    if asked.get("description") and asked.get("name") and not asked.get("when_to_use", "x"):
+        return ONE_PURPOSE
+    assert asked.get("returns") not in PYTHON_TYPES, "nothing was refused"
+    return RETURNS_TEXT
+
+
+def check_register(case: Case) -> str | None:
+    """Register a name twice, or what is no tool."""
+    kit = Toolkit([_echo("echo")])
+    entry: Any = _echo("echo") if "twice" in str(case["input"]) else object()
+    wanted = case["expected"].get("message", "").replace("<name>", "echo")
+    try:
+        kit.register(entry)
+    except ConfigurationError as error:
+        return None if wanted in str(error) else OTHER_WORDS
+    raise AssertionError("nothing was refused")
+
+
+def check_streaming(case: Case) -> str | None:
+    """Pass on the pieces as they come; a final answer is told by its event, not by markers."""
+    asked, expected = case["input"], case["expected"]
+
+    @tool(terminal=bool(asked.get("final_answer")))
+    def stream() -> Iterator[str]:
+        """Say the pieces."""
+        yield from map(str, asked["results"])
+
+    events = Toolkit([stream]).call(ToolCall(tool="stream", inputs={}), Control())
+    pieces: list[str] = []
+    while True:
+        try:
+            pieces.append(next(events).text)
+        except StopIteration as end:
+            seen: Observation = end.value
+            break
+    chunks = [piece for piece in expected.get("chunks", pieces) if "final_answer__>" not in piece]
+    assert "".join(pieces) == "".join(chunks), f"{pieces}"
+    assert seen.text == expected.get("returned", seen.text), seen.text
+    assert (seen.ends is not None) is bool(asked.get("final_answer")), f"ends {seen.ends}"
+    return None
+
+
+def check_validation(case: Case) -> str | None:
+    """Check the parameters of an action against the parameters of its tool."""
+    asked, expected = case["input"], case["expected"]
+    name, schema, given = _declared(asked)
+    made = Tool(
+        name="act",
+        description="Act.",
+        inputs=JsonInputs({"type": "object", "properties": {name: schema}, **_needed(asked)}),
+        run=lambda **_: "done",
+    )
+    seen = _call(made, given)
+    if expected.get("valid"):
+        assert seen.error is None, seen.text
+        return None
+    assert seen.error == "InvalidInputs", f"{seen.error}: {seen.text}"
+    return None if expected.get("error", "") in seen.text else OTHER_WORDS
+
+
+def check_execution(case: Case) -> str | None:
+    """Let an action fail inside a run, which goes on to its answer."""
+    asked, expected = case["input"], case["expected"]
+    message = asked.partition("raises ")[2] if isinstance(asked, str) else ""
+    name = asked["tool"] if isinstance(asked, dict) else "fragile"
+
+    @tool()
+    def fragile() -> str:
+        """Break."""
+        raise RuntimeError(message)
+
+    script = [
+        {"say": f"Thought: go\nAction: {name}\nAction Input: {{}}"},
+        {"say": "Final Answer: on"},
+    ]
+    parts = Parts(
+        Model(ScriptedProvider(script), Control()), Toolkit([fragile]), Limits(max_turns=5)
+    )
+    state = State("Go?")
+    for _ in run(build(PolicySpec(policy="explicit"), parts), state, Control()):
+        pass
+    seen = state.turns[0].observation
+    assert seen is not None
+    assert seen.error, seen.text
+    assert (state.final_answer == "on") is expected.get("loop_continues", True)
+    if expected.get("error", "") in seen.text:
+        return None
+    return NO_SECRETS if message else OTHER_WORDS
+
+
+def check_url(case: Case) -> str | None:
+    """Tell web addresses from all others."""
+    address = case["input"] if isinstance(case["input"], str) else ""
+    refusal = ""
+    try:
+        web_url(address)
+    except ToolFailed as error:
+        refusal = str(error)
+    if refusal and case["expected"]["valid"]:
+        assert "password" in refusal, f"refused: {refusal}"
+        return NO_PASSWORDS
+    assert refusal or case["expected"]["valid"], "taken as a web address"
+    return None
+
+
+def check_python(case: Case) -> str | None:
+    """Run the code in the sandbox that this machine has."""
+    code, expected = case["input"], case["expected"]
+    if match := re.fullmatch(r"raises (\w+)", code):
+        code = f"raise RuntimeError({match[1]!r})"
+    sandbox = find_sandbox().sandbox
+    assert sandbox is not None, "This machine has no sandbox for Python."
+    said = _call(python_repl_tool(sandbox), {"code": code}).text.strip()
+    assert expected.get("output_contains", "") in said, said
+    assert said.startswith(expected.get("output_startswith", "").strip()), said
+    assert said == expected.get("output", said), said
+    return None
+
+
+def check_cleaning(case: Case) -> str | None:
+    """Free the code from the fence around it."""
+    cleaned = unfenced(case["input"])
+    assert cleaned == case["expected"], repr(cleaned)
+    return None
+
+
+AREAS: dict[str, Callable[[Case], str | None]] = {
+    "calculator tool": check_calculator,
+    "ToolSystem": check_system,
+    "ToolSpec input check": check_inputs,
+    "ToolSpec self-validation": check_spec,
+    "Toolkit.register_tool": check_register,
+    "tool streaming": check_streaming,
+    "tool validation": check_validation,
+    "tool execution": check_execution,
+    "URL scope check": check_url,
+    "python tool": check_python,
+    "python tool input cleaning": check_cleaning,
+}
+
+
+def _call(made: Tool, inputs: dict[str, Any]) -> Observation:
+    return _call_in(Toolkit([made]), ToolCall(tool=made.name, inputs=inputs))
+
+
+def _call_in(kit: Toolkit, call: ToolCall) -> Observation:
+    events = kit.call(call, Control())
+    while True:
+        try:
+            next(events)
+        except StopIteration as end:
+            observation: Observation = end.value
+            return observation
+
+
+def _failed(case: Case, seen: Observation, words: str) -> str | None:
+    """Expect a failure; of what the source cannot do, more may be done here."""
+    if seen.error is None:
+        assert case.get("class") == "reject", f"taken as {seen.text}"
+        return BETTER
+    if words in seen.text:
+        return None
+    assert case.get("class") == "reject", seen.text
+    return OTHER_WORDS
+
+
+def _same_value(text: str, expected: Any) -> None:
+    wanted = str(expected).removesuffix("(approx)").strip()
+    try:
+        difference = abs(complex(text.replace("i", "j")) - complex(wanted.replace("i", "j")))
+    except ValueError:
+        assert text.lower() == wanted.lower(), text
+    else:
+        assert difference <= 1e-12 * max(1.0, abs(complex(wanted.replace("i", "j")))), text
+
+
+def _echo(name: str) -> Tool:
+    inputs = JsonInputs({"type": "object", "properties": {}})
+    return Tool(name=name, description="Say yes.", inputs=inputs, run=lambda **_: "yes")
+
+
+def _broken(name: str, message: str) -> Tool:
+    def fail(**_: Any) -> str:
+        raise ToolFailed(message)
+
+    inputs = JsonInputs({"type": "object", "properties": {}})
+    return Tool(name=name, description="Fail.", inputs=inputs, run=fail)
+
+
+def _registered(asked: Case) -> list[Tool]:
+    if asked.get("raises"):
+        return [_broken(asked["tool"], asked["raises"])]
+    return [calculator, _broken("failing", "forced failure")]
+
+
+def _calls(asked: Case) -> list[ToolCall]:
+    if "calls" not in asked:
+        default = (
+            {"expression": "2+2"} if asked["tool"] == "calculator" and "raises" not in asked else {}
+        )
+        return [ToolCall(tool=asked["tool"], inputs=asked.get("arguments", default))]
+    calls = []
+    for call in asked["calls"]:
+        if isinstance(call, str):
+            name = call.split()[0]
+            inputs = {"expression": "2+2"} if name == "calculator" else {}
+            calls.append(ToolCall(tool=name, inputs=inputs))
+        else:
+            calls.append(ToolCall(tool=call["toolName"], inputs=call.get("arguments") or {}))
+    return calls
+
+
+def _typed(declared: dict[str, tuple[type, bool]]) -> Tool:
+    """Make a tool by the decorator, as a person would, of a function with these parameters."""
+    signature = ", ".join(
+        f"{name}: {kind.__name__}" + ("" if is_required else " | None = None")
+        for name, (kind, is_required) in declared.items()
+    )
+    scope: dict[str, Any] = {}
+    source = f"def t(*, {signature}) -> str:\n    'Take inputs.'\n    return ''"
+    exec(compile(source, "a tool", "exec"), scope)  # noqa: S102 - written above, of names and types
+    return tool()(scope["t"])
+
+
+def _why_refused(inputs: dict[str, Any], types: dict[str, type]) -> str:
+    if not inputs.keys() <= types.keys():
+        return NO_EXTRAS
+    for name, value in inputs.items():
+        if types[name] in _PRAGMATIC and not isinstance(value, types[name]):
+            return _PRAGMATIC[types[name]]
+        if value is None or not isinstance(value, types[name]):
+            return NO_SILENT_LOSS
+    raise AssertionError(f"refused: {inputs}")
+
+
+def _refusal(asked: Case) -> str:
+    """Return why no tool can be made of a specification, empty if one can."""
+    try:
+        _specified(asked)
+    except (ConfigurationError, SyntaxError) as error:
+        return str(error) or "refused"
+    return ""
+
+
+def _specified(asked: Case) -> None:
+    """Make the tool of a specification of `[name, type, is_required]` parameters."""
+    names = [name for name, *_ in asked.get("params", ())]
+    ast.parse(f"def t({', '.join(name or '?' for name in names)}): ...")
+    compile(f"def t({', '.join(names)}): ...", "a tool", "exec")
+    properties = {
+        name: {"type": "number" if kind == "float" else kind}
+        for name, kind, *_ in asked.get("params", ())
+    }
+    inputs = JsonInputs({"type": "object", "properties": properties})
+
+    def described() -> str:
+        return ""
+
+    described.__doc__ = asked.get("description")
+    made = tool()(described)
+    name = asked.get("name") or ""
+    Toolkit([Tool(name=name, description=made.description, inputs=inputs, run=made.run)])
+
+
+def _declared(asked: Case) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """Return the parameter's name, its schema, and the parameters that are given."""
+    if "enum" in asked:
+        return "direction", {"type": "string", "enum": asked["enum"]}, {"direction": asked["given"]}
+    if "parameters" in asked:
+        name = next(iter(asked.get("required", ["selector"])), "selector")
+        return name, {"type": "string"}, asked["parameters"]
+    if "given" in asked:
+        name, kind = next((key, value) for key, value in asked.items() if key != "given")
+        return name, {"type": kind}, {name: asked["given"]}
+    return "selector", {"type": "string"}, asked
+
+
+def _needed(asked: Case) -> dict[str, Any]:
+    return {"required": asked["required"]} if isinstance(asked.get("required"), list) else {}
