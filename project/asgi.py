@@ -8,9 +8,9 @@ from django.core.asgi import get_asgi_application
 
 http = get_asgi_application()
 
-from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+from channels.sessions import SessionMiddlewareStack  # noqa: E402
 
 from chat.live.routing import websocket_urlpatterns  # noqa: E402
 from project.access import logged  # noqa: E402
@@ -19,7 +19,7 @@ application = ProtocolTypeRouter(
     {
         "http": logged(http),
         "websocket": logged(
-            AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
+            AllowedHostsOriginValidator(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))
         ),
     }
 )

@@ -93,7 +93,8 @@ class Publisher:
             self._forget()
 
     def _flush(self, channels: Sequence[Channel]) -> None:
-        pipeline = client().pipeline(transaction=False)
+        # One transaction wakes the readers once for all runs, not once for the first.
+        pipeline = client().pipeline(transaction=True)
         sent = [
             (channel, batch, _add(pipeline, channel, batch))
             for channel in channels

@@ -28,7 +28,6 @@ class Tally:
 
     def __init__(self) -> None:
         self.delays: list[int] = []
-        self.ready = 0
         self.first = 0
         self.last = 0
 
@@ -43,7 +42,7 @@ class Socket(asyncio.Protocol):
         self._port = port
         self._bytes = b""
         self._is_open = False
-        self._is_ready = False
+        self.is_ready = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -126,9 +125,8 @@ class Socket(asyncio.Protocol):
             tally.delays += [now - int(token) for token in said]
         if self._dialect == "chainlit":
             self._talk(body)
-        if not self._is_ready and READY[self._dialect] in body:
-            self._is_ready = True
-            self._tally.ready += 1
+        if not self.is_ready and READY[self._dialect] in body:
+            self.is_ready = True
 
     def _talk(self, body: bytes) -> None:
         if body[:1] == b"0":
@@ -145,7 +143,6 @@ async def main() -> None:
     order = json.loads(sys.stdin.readline())
     tally = Tally()
     sockets = await connect_all(order, tally)
-    await until(lambda: tally.ready == len(sockets), "the sockets to be ready")
     await asyncio.sleep(1)  # Chainlit goes on greeting after it has said that it is ready
     print("ready", flush=True)
     loop = asyncio.get_running_loop()
@@ -172,6 +169,7 @@ async def connect_all(order: dict[str, Any], tally: Tally) -> list[Socket]:
             _, socket = await loop.create_connection(
                 lambda: Socket(tally, order["dialect"], target, port), "127.0.0.1", port
             )
+            await until(lambda: socket.is_ready, "a socket to be ready")
             return socket
 
     return list(await asyncio.gather(*(connect(target) for target in order["targets"])))
