@@ -4,9 +4,10 @@ Two model calls whatever the number of tools (compare ReWOO, arXiv 2305.18323); 
 makes the answer a partial one.
 """
 
+from agents.act.approval import Approved
 from agents.act.by_name import ByName
 from agents.decide import TurnLimit, react
-from agents.policies.parts import Parts
+from agents.policies.parts import NoSettings, Parts
 from agents.policy import Policy
 from agents.summarize import MarkPartial, Summarize
 from agents.think.plan import PlanThink
@@ -14,11 +15,13 @@ from agents.think.plan import PlanThink
 
 def build(parts: Parts) -> Policy:
     """Return the policy for one run."""
+    parts.settings_as(NoSettings)
     turns = parts.limits.max_turns
+    by_name = ByName(parts.toolkit, parts.model.control)
     return Policy(
         name="plan_execute",
         think=PlanThink(parts.model, parts.toolkit),
-        act=ByName(parts.toolkit, parts.model.control),
+        act=Approved(by_name, parts.toolkit),
         decide=TurnLimit(react, turns),
         summarize=MarkPartial(Summarize(parts.model, turns)),
     )

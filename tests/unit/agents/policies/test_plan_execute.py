@@ -6,6 +6,7 @@ from typing import Any
 
 from agents.contracts import Reason, ReasonKind, Status
 from agents.events import AnswerDelta, ThoughtDelta
+from agents.tools.spec import Safety, tool
 
 
 def plan(*calls: tuple[str, dict[str, Any]], before: str = "") -> str:
@@ -182,3 +183,25 @@ def test_a_plan_written_as_json_is_shown_in_words_too(stage: Callable[[str], Any
     assert played.state.turns[0].thought.text == (
         "Intent: i\nPlan: 1. a\n2. b\n\nTool calls:\n1. search: {}"
     )
+
+
+@tool()
+def add(left: int, right: int = 1) -> str:
+    """Add two whole numbers."""
+    return str(left + right)
+
+
+@tool(safety=Safety.DANGEROUS)
+def erase(text: str) -> str:
+    """Erase a text for good."""
+    raise AssertionError("Nobody may run this unasked.")
+
+
+def test_a_dangerous_call_is_refused_where_there_is_nobody_to_ask(
+    stage: Callable[[str], Any],
+) -> None:
+    said = [plan(("erase", {"text": "x"}), ADD), "Only 5."]
+    played = stage("plan_execute").play(said, tools=(erase, add))
+
+    assert played.state.turns[0].observation.error == "NotApproved"
+    assert (played.outcome.answer, played.outcome.partial) == ("Only 5.", True)
