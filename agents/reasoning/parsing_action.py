@@ -158,4 +158,4 @@ def _inputs(given: object) -> dict[str, Any]:
 
 
 def _is_true(given: object) -> bool:
-    return given is True or (isinstance(given, str) and given.strip().lower() == "true")
+    return given.strip().lower() == "true" if isinstance(given, str) else given in (True, 1)

@@ -4,15 +4,19 @@ Text inside a string is never touched. Nothing is guessed: what is still no JSON
 error, and so is a string that never ends. Any text is read in linear time.
 """
 
+import ast
 import json
 import math
 import re
+import warnings
 from typing import Any, NamedTuple, NoReturn
 
 from agents.errors import ParseError
 from agents.tools.output import storable
 
 _DEPTH = 100
+_LITERAL_LIMIT = 20_000
+_PYTHON = re.compile(r"'|\b(?:True|False|None)\b")
 _PARTS = re.compile(
     r"(?P<space>[ \t\r\n]++)"
     r"|(?P<comment>//[^\n]*+)"
@@ -39,17 +43,40 @@ def read_object(text: str, start: int = 0) -> Found:
     An object that breaks off after a complete value, at the end of the text, at a fence or at a
     line of prose, is closed there. Raises ParseError saying what is wrong.
     """
-    mender = _Mender()
-    end = mender.read(text, start)
     try:
-        value = json.loads(
-            "".join(mender.copied), strict=False, parse_constant=_refused, parse_float=_finite
-        )
+        mender = _Mender()
+        end = mender.read(text, start)
+        return Found(_loaded("".join(mender.copied)), end)
+    except ParseError:
+        found = _literal(text, start)
+        if found is None:
+            raise
+        return found
+
+
+def _loaded(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text, strict=False, parse_constant=_refused, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ParseError(f"This is no valid JSON: {error}.") from error
     if not isinstance(value, dict):
         raise ParseError("This is no JSON object.")
-    return Found({storable(name): _kept(item) for name, item in value.items()}, end)
+    return {storable(name): _kept(item) for name, item in value.items()}
+
+
+def _literal(text: str, start: int) -> Found | None:
+    """Return the object that a model wrote as Python would, with its quotes and constants."""
+    end = text.rfind("}", start, start + _LITERAL_LIMIT) + 1
+    written = text[start:end]
+    if not _PYTHON.search(written):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # an odd backslash is the model's slip
+            value = ast.literal_eval(written)
+        return Found(_loaded(json.dumps(value, allow_nan=False)), end)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, ParseError):
+        return None
 
 
 class _Mender:
