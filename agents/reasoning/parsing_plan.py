@@ -21,7 +21,7 @@ _LABEL = re.compile(
     r"(?P<name>intent|plan|tool[ \t_-]{0,3}calls?)[*_`]{0,3}[ \t]{0,9}[:\uff1a][*_`]{0,3}",
     re.IGNORECASE | re.MULTILINE,
 )
-_WITHIN_LINE = re.compile(r"(?<=[ \t])(?P<name>Intent|Plan|Tool Calls):")
+_WITHIN_LINE = re.compile(r"(?<=[ \t])(?P<name>Intent|Plan|(?i:tool calls)):")
 _NOT_LETTERS = re.compile(r"[^a-z]+")
 
 

@@ -68,6 +68,7 @@ def calls(text: str) -> list[tuple[str, str, Any]] | None:
         f"Tool Calls: {json.dumps(CALL)}",
         f"Intent: a\r\nPlan: b\r\nTool Calls: {WRITTEN}\r\nbye",
         f"Intent: a Plan: b Tool Calls: {WRITTEN}",
+        f"Intent: a, and these tool calls: {WRITTEN}",
         f"```json\n{WRITTEN}\n```",
         json.dumps({"intent": "a", "tool_calls": [CALL]}),
         f"<think>Tool Calls: []</think>Tool Calls: {WRITTEN}",
