@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from agents.contracts import Decision, Reason, ReasonKind, Step
+from agents.errors import ParseError
 from agents.policy import Decide
 from agents.state import State
 
@@ -93,3 +94,39 @@ class FailureLimit:
         return len(last) == self.times and all(
             observation is not None and observation.error is not None for observation in last
         )
+
+
+@dataclass(frozen=True)
+class SameToolLimit:
+    """Halt after the same tool so many times in a row, whatever its inputs; `exempt` may go on."""
+
+    decide: Decide
+    exempt: frozenset[str]
+    times: int = 5
+
+    def __call__(self, state: State) -> Decision:
+        """Return the wrapped decision, or a halt because the run goes in a circle."""
+        decision = self.decide(state)
+        if decision.step is Step.REASON and self._goes_in_a_circle(state):
+            return Decision(step=Step.HALT, reason=Reason.REPEATS)
+        return decision
+
+    def _goes_in_a_circle(self, state: State) -> bool:
+        last = [turn.action.tool for turn in state.turns[-self.times :] if turn.action is not None]
+        return len(last) == self.times and len(set(last)) == 1 and last[0] not in self.exempt
+
+
+@dataclass(frozen=True)
+class NoUnreadable:
+    """Halt after a reply that could not be read, where think has already tried to repair it."""
+
+    decide: Decide
+
+    def __call__(self, state: State) -> Decision:
+        """Return the wrapped decision, or a halt because the model does not keep to the format."""
+        decision = self.decide(state)
+        last = state.turns[-1].observation if state.turns else None
+        is_unreadable = last is not None and last.error == ParseError.__name__
+        if decision.step is Step.REASON and is_unreadable:
+            return Decision(step=Step.HALT, reason=Reason.FAILURES)
+        return decision

@@ -1,11 +1,14 @@
 """The end of a run: its answer, or the best that can honestly be said without one."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
-from agents.contracts import Outcome, Reason, Status
-from agents.errors import ProviderError
+from agents.contracts import Outcome, Reason, Status, Turn
+from agents.errors import ParseError, ProviderError
 from agents.events import AnswerDelta, Event, ModelCalled, RunEnded
+from agents.memory import clamped, tokens
+from agents.planning import GoalStatus, plan_of
 from agents.policy import Summarize as SummarizeShape
 from agents.reasoning.model import Model
 from agents.reasoning.prompts import conversation, goal_and_transcript, render
@@ -13,6 +16,7 @@ from agents.state import State
 from agents.tools.output import storable
 
 INSUFFICIENT = "ERROR: insufficient data for a reliable answer."
+_NO_SUMMARY = " The model could not sum up what it found: "
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Summarize:
                     answer.append(event.text)
                 yield event
         except ProviderError as error:
-            message = f"{message} The model could not sum up what it found: {error}"
+            message = f"{message}{_NO_SUMMARY}{error}"
         if not "".join(answer).strip():
             answer = [INSUFFICIENT]
             yield AnswerDelta(text=INSUFFICIENT)
@@ -87,6 +91,81 @@ class MarkPartial:
             if isinstance(event, RunEnded) and event.outcome.reason is Reason.ANSWERED:
                 event = RunEnded(outcome=_as_partial(event.outcome, state))
             yield event
+
+
+@dataclass(frozen=True)
+class Explained:
+    """End a run that gave up as failed, and say of one that was halted what halted it.
+
+    What its goals have reached by then is kept as a partial answer. The wrapped summary sees a run
+    whose observations fit into `most` tokens.
+    """
+
+    summarize: SummarizeShape
+    most: int = 20_000
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the wrapped events, the end with its own reason; nothing is asked after a fail."""
+        if state.halted is Reason.GAVE_UP:
+            yield from _given_up(state)
+            return
+        for event in self.summarize(self._short(state)):
+            if isinstance(event, RunEnded) and (message := _what_halted(state)):
+                event = RunEnded(outcome=_explained(event.outcome, message))
+            yield event
+
+    def _short(self, state: State) -> State:
+        most = max(100, self.most // max(1, len(state.turns)))
+        return replace(state, turns=[_clamped(turn, most) for turn in state.turns])
+
+
+def _given_up(state: State) -> Iterator[Event]:
+    plan = plan_of(state.turns)
+    reached = [] if plan is None else [g for g in plan.goals if g.status is GoalStatus.REACHED]
+    answer = "\n\n".join(f"**{goal.description}**\n\n{goal.outcome}" for goal in reached)
+    if answer:
+        yield AnswerDelta(text=answer)
+    yield RunEnded(
+        outcome=Outcome(
+            status=Status.FAILED,
+            reason=Reason.GAVE_UP,
+            answer=answer,
+            partial=bool(answer),
+            message=state.final_answer,
+        )
+    )
+
+
+def _what_halted(state: State) -> str:
+    """Return what halted the run where its reason alone does not say so; empty if it does."""
+    last = state.turns[-1] if state.turns else None
+    seen = None if last is None else last.observation
+    if state.halted is Reason.FAILURES and seen is not None:
+        if seen.error == ParseError.__name__:
+            return "The model's reply could not be read, even after it was asked to repair it."
+        return "Too many consecutive failures: one step after the other failed."
+    actions = [turn.action for turn in state.turns]
+    if state.halted is not Reason.REPEATS or not actions or actions[-1] is None:
+        return ""
+    if actions[-3:] == [actions[-1]] * 3:
+        return ""
+    tool = actions[-1].tool
+    times = takewhile(lambda action: action is not None and action.tool == tool, actions[::-1])
+    return f"Tool '{tool}' called {len(list(times))} times in a row."
+
+
+def _explained(outcome: Outcome, message: str) -> Outcome:
+    """Return the outcome with what halted the run; a failed summary stays told after it."""
+    _, mark, failure = outcome.message.partition(_NO_SUMMARY)
+    return outcome.model_copy(update={"message": f"{message}{mark}{failure}"})
+
+
+def _clamped(turn: Turn, most: int) -> Turn:
+    seen = turn.observation
+    if seen is None or tokens(seen.text) <= most:
+        return turn
+    short = seen.model_copy(update={"text": clamped(seen.text, most)})
+    return turn.model_copy(update={"observation": short})
 
 
 def _as_partial(outcome: Outcome, state: State) -> Outcome:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db.models import QuerySet
 
-from agents.policies import self_repair
+from agents.policies import planned, self_repair
 from agents.policies.spec import Limits, PolicySpec
 from chat.models import Policy
 from chat.models.policy import digest_of
@@ -41,6 +41,18 @@ _SEEDS = {
         "results: two model calls, however many tools. Quick and cheap where the steps do not "
         "depend on each other; a call that fails is told, not tried another way.",
         PolicySpec(policy="plan_execute", tools=TOOLS, limits=Limits(max_turns=30)),
+    ),
+    "planned": _Seed(
+        "Planned ReAct",
+        "Plans a task of several steps first, in phases and goals that you can read, then works "
+        "through them one action at a time. A goal that fails has the plan adapted; one that stays "
+        "failed fails the run, and says so. Made for longer tasks.",
+        PolicySpec(
+            policy="planned",
+            tools=(*TOOLS, ASK),
+            limits=Limits(max_turns=50),
+            settings=planned.Settings().model_dump(mode="json"),
+        ),
     ),
     "self_repair": _Seed(
         "Self-repairing ReAct",

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from agents.act.approval import Ask, nobody
 from agents.contracts import Value
 from agents.errors import ConfigurationError
 from agents.policies.spec import Limits
@@ -22,12 +23,16 @@ class NoSettings(Value):
 
 @dataclass(frozen=True)
 class Parts:
-    """One run's model, tools and limits, and what its policy version sets beside them."""
+    """One run's model, tools and limits, what its policy version sets beside them, whom to ask.
+
+    `ask` is asked before a sensitive or dangerous tool runs; by default nobody is there.
+    """
 
     model: Model
     toolkit: Toolkit
     limits: Limits
     settings: Mapping[str, Any] = field(default_factory=dict)
+    ask: Ask = nobody
 
     def settings_as(self, kind: type[Settings]) -> Settings:
         """Return the settings as the policy's own; raises ConfigurationError naming the wrong."""

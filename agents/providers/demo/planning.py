@@ -16,6 +16,7 @@ from agents.providers.demo.numbers import answered_number, result_number
 from agents.providers.demo.quoting import quoted
 from agents.providers.demo.request import Request
 from agents.providers.demo.snippets import read_snippet
+from agents.providers.demo.step_trail import StepTrail
 from agents.providers.demo.steps import Step, Task
 from agents.providers.demo.trail import NotMine, Trail
 from agents.providers.demo.units import read_units
@@ -63,7 +64,8 @@ def next_move(request: Request) -> Step | Answer:
     if isinstance(parts, Answer):
         return parts
     try:
-        return _walk(parts, previous, Trail(request))
+        trail = StepTrail(request) if request.purpose == "step" else Trail(request)
+        return _walk(parts, previous, trail)
     except NotMine:
         return Answer("I only know how to go on from my own steps.", _NOT_MINE)
 
@@ -133,7 +135,7 @@ def _read(text: str, previous: str, readers: tuple[_Reader, ...] = _READERS) -> 
     return next((task for read in readers if (task := read(text, previous)) is not None), None)
 
 
-def _walk(parts: list[str], previous: str, trail: Trail) -> Step | Answer:
+def _walk(parts: list[str], previous: str, trail: Trail | StepTrail) -> Step | Answer:
     answers: list[str] = []
     for number, part in enumerate(parts, start=1):
         task = _read(part, previous)

@@ -71,11 +71,15 @@ _NO_REPAIR = 'I know no other way.\nAction: {"tool": null, "inputs": {}}'
 _ASK_AGAIN = "Ask again under a policy that has it; I am a rule-based demo and know no other way."
 
 _REPLIES: dict[str, Callable[[Request], str]] = {
+    "adapt_plan": lambda _: structured.NO_OTHER_WAY,
     "choose_tool": _tool_name,
     "fill_inputs": _inputs,
     "plan": ahead.plan,
+    "plan_goals": structured.goals,
+    "reflect": lambda _: "",
     "repair": lambda _: _NO_REPAIR,
     "settle_goal": again.settle,
+    "step": lambda request: structured.step(next_move(request), request),
     "summarize": _summary,
     "synthesize": ahead.synthesis,
 }

@@ -55,8 +55,11 @@ def send(text: str) -> str:
     return f"sent {text}"
 
 
-QUICK = {"self_repair": {"backoff_seconds": 0}}
-"""Settings with which nothing is waited for, by policy."""
+SETTINGS: dict[str, dict[str, Any]] = {
+    "planned": {"planning": "always"},
+    "self_repair": {"backoff_seconds": 0},
+}
+"""Settings with which nothing is waited for and nothing of a policy left out, by policy."""
 
 TOOLS = (search, add, broken, crashing, send)
 
@@ -127,7 +130,7 @@ class Stage:
         model = Model(provider or ScriptedProvider(said, position), control)
         toolkit = tools if isinstance(tools, Toolkit) else Toolkit(tools)
         parts = Parts(model, toolkit, Limits(max_turns=max_turns))
-        spec = PolicySpec(policy=self.policy, settings=QUICK.get(self.policy, {}) | settings)
+        spec = PolicySpec(policy=self.policy, settings=SETTINGS.get(self.policy, {}) | settings)
         return run(build(spec, parts), state, control)
 
 

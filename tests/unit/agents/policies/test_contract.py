@@ -38,6 +38,15 @@ def node(kind: str, text: str) -> str:
     return json.dumps({"kind": kind, "text": text})
 
 
+def goals(*descriptions: str) -> str:
+    told = [{"description": text, "success_criteria": "seen"} for text in descriptions]
+    return json.dumps({"phases": [{"name": "p", "goals": told}]})
+
+
+def step(tool: str, **parameters: Any) -> str:
+    return json.dumps({"thought": "t", "action": {"tool": tool, "parameters": parameters}})
+
+
 SCRIPTS: dict[str, tuple[str, ...]] = {
     "explicit": (
         "first\nAction: search\nAction Input: q",
@@ -69,6 +78,17 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
         ' {"callId": "3", "toolName": "ghost"},'
         ' {"callId": "4", "toolName": "add", "arguments": {"left": 2, "right": 3}}]\n```',
         "two\n\nlines",
+    ),
+    "planned": (
+        goals("find", "add"),
+        step("search", query="q"),
+        "<think>so</think>" + step("broken", text="x").replace("}}", "},}"),
+        "<thought>then</thought><action tool='ghost'/>",
+        step("complete", result="found"),
+        "no format at all",
+        "Thought: then\nAction: add\nAction Input: {left: 2}",
+        step("add", left=2, right=3),
+        step("complete", result="two\n\nlines"),
     ),
     "self_repair": (
         'first\nAction: {"tool": "search", "inputs": {"query": "q", "zzz": 1}}',
@@ -112,7 +132,9 @@ def script(policy: str, limit: str) -> list[str]:
     """Return the policy's script; what comes after its last turn is the summary."""
     if limit == "answered":
         return list(SCRIPTS[policy])
-    calls = {"explicit": 2, "implicit": 4, "plan_execute": 2, "self_repair": 2}[policy]
+    calls = {"explicit": 2, "implicit": 4, "plan_execute": 2, "planned": 2, "self_repair": 2}[
+        policy
+    ]
     return [*SCRIPTS[policy][:calls], "the best I have"]
 
 
@@ -270,6 +292,7 @@ def test_a_call_that_may_not_be_made_twice_is_not(policy: str, stage: Callable[[
             'Tool Calls: [{"toolName": "send", "arguments": {"text": "x"}}]',
             "a",
         ],
+        "planned": [goals("tell"), step("send", text="x"), step("complete", result="a")],
     }[policy]
     events = stage(policy).play(said).events
     proposed = next(n for n, event in enumerate(events) if isinstance(event, ActionProposed))
@@ -279,7 +302,7 @@ def test_a_call_that_may_not_be_made_twice_is_not(policy: str, stage: Callable[[
     again = list(stage(policy).events(said, state, position=stored.calls))
 
     assert not any(isinstance(event, ActionStarted) for event in again)
-    observation = state.turns[0].observation
+    (observation,) = [turn.observation for turn in state.turns if turn.action is not None]
     assert observation is not None
     assert observation.error == "Interrupted"
     assert state.outcome is not None

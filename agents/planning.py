@@ -1,0 +1,221 @@
+"""A plan of phases and goals: when one is needed, how it is read, and how far it has come.
+
+The plan as a model fixed it stands in the turn that fixed it; which goals are settled follows from
+the turns after it, so that a replay knows the same plan.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from agents.contracts import Turn, Value
+from agents.errors import ParseError
+from agents.reasoning.parsing_json import read_object
+from agents.tools.finishing import COMPLETE, FAIL, GOAL_FAILED
+
+_COMPLEX = re.compile(
+    r"\b(?:all|every|each|multiple|several|extract|compare|validate|verify|scrape|collect|gather"
+    r"|pages|then|after|complex|comprehensive|detailed|analy[sz]e|summari[sz]e)\b"
+)
+_SIMPLE = re.compile(r"\b(?:click|type|navigate to|go to|open|close|scroll|hover)\b")
+_MOST_PHASES, _MOST_GOALS = 10, 30
+_LONGEST = 1_000
+_LONGEST_OUTCOME = 20_000
+
+
+class GoalStatus(StrEnum):
+    """How far a goal has come; a replaced one failed, and others stand in its place."""
+
+    PENDING = "pending"
+    REACHED = "reached"
+    FAILED = "failed"
+    REPLACED = "replaced"
+
+
+class Goal(Value):
+    """What is to be reached, how one knows that it is, and what came of it."""
+
+    description: str
+    success_criteria: str = ""
+    status: GoalStatus = GoalStatus.PENDING
+    outcome: str = ""
+
+
+class Phase(Value):
+    """Goals that belong together, in their order."""
+
+    name: str
+    goals: tuple[Goal, ...]
+
+
+class Plan(Value):
+    """The phases of a run; `source` says who made them, `adaptations` how often it was mended."""
+
+    phases: tuple[Phase, ...]
+    source: str = "model"
+    adaptations: int = 0
+
+    @property
+    def goals(self) -> list[Goal]:
+        """Return the goals of all phases in order."""
+        return [goal for phase in self.phases for goal in phase.goals]
+
+    @property
+    def failed(self) -> Goal | None:
+        """Return the goal that failed and that nothing replaced."""
+        return next((goal for goal in self.goals if goal.status is GoalStatus.FAILED), None)
+
+    @property
+    def current(self) -> Goal | None:
+        """Return the goal to work on; None when all are settled, or one has failed."""
+        if self.failed is not None:
+            return None
+        return next((goal for goal in self.goals if goal.status is GoalStatus.PENDING), None)
+
+    @property
+    def number(self) -> int:
+        """Return the number of the current goal as people count, from 1."""
+        return 1 + sum(goal.status is not GoalStatus.PENDING for goal in self.goals)
+
+    @property
+    def is_at_last(self) -> bool:
+        """Tell whether the current goal is the last one."""
+        return sum(goal.status is GoalStatus.PENDING for goal in self.goals) == 1
+
+    def settled(self, status: GoalStatus, outcome: str) -> "Plan":
+        """Return the plan with its current goal settled."""
+        current = self.current
+        if current is None:
+            return self
+        done = current.model_copy(update={"status": status, "outcome": outcome[:_LONGEST_OUTCOME]})
+        return self._with(current, (done,))
+
+    def adapted(self, goals: Iterable[Goal]) -> "Plan":
+        """Return the plan with these goals in the place of the failed one and its phase's rest."""
+        failed = self.failed
+        if failed is None:
+            return self
+        phase = next(phase for phase in self.phases if failed in phase.goals)
+        kept = tuple(goal for goal in phase.goals if goal.status is GoalStatus.REACHED)
+        gone = tuple(goal for goal in phase.goals if goal.status is GoalStatus.REPLACED)
+        replaced = failed.model_copy(update={"status": GoalStatus.REPLACED})
+        mended = phase.model_copy(update={"goals": (*kept, *gone, replaced, *goals)})
+        phases = tuple(mended if each is phase else each for each in self.phases)
+        return Plan(phases=phases, source="adapted", adaptations=self.adaptations + 1)
+
+    def told(self) -> str:
+        """Write the plan as lines that people and models read."""
+        lines: list[str] = []
+        number = 0
+        for place, phase in enumerate(self.phases, start=1):
+            lines.append(f"Phase {place}: {phase.name}")
+            for goal in phase.goals:
+                number += 1
+                mark = "now" if goal is self.current else goal.status.value
+                until = f" (reached when: {goal.success_criteria})" if goal.success_criteria else ""
+                lines.append(f"  {number}. [{mark}] {goal.description[:300]}{until}")
+        return "\n".join(lines)
+
+    def _with(self, old: Goal, new: tuple[Goal, ...]) -> "Plan":
+        phases: list[Phase] = []
+        for phase in self.phases:
+            goals = [each for goal in phase.goals for each in (new if goal is old else (goal,))]
+            phases.append(phase.model_copy(update={"goals": tuple(goals)}))
+        return self.model_copy(update={"phases": tuple(phases)})
+
+
+def needs_plan(task: str) -> bool:
+    """Tell a task of several steps from one that is done at once, by its words.
+
+    Two words of complexity, or more than 15 words and none of a simple act, or "and" in more than
+    10 words. Words are whole words: "small" is not "all".
+    """
+    plain = task.lower()
+    count = len(plain.split())
+    if len(set(_COMPLEX.findall(plain))) >= 2:
+        return True
+    if count > 15 and _SIMPLE.search(plain) is None:
+        return True
+    return count > 10 and re.search(r"\band\b", plain) is not None
+
+
+def fallback_plan(task: str) -> Plan:
+    """Return the plan of one phase and one goal: the task itself."""
+    return Plan(
+        phases=(Phase(name="Task Execution", goals=(Goal(description=task),)),), source="fallback"
+    )
+
+
+def read_plan(text: str) -> Plan:
+    """Return the plan that a reply holds; raises ParseError for one without a goal."""
+    found = _object(text)
+    phases: list[Phase] = []
+    given = found.get("phases")
+    if not isinstance(given, list):
+        given = [found]
+    for number, phase in enumerate(given[:_MOST_PHASES], start=1):
+        goals = _goals(phase.get("goals")) if isinstance(phase, Mapping) else ()
+        if goals:
+            name = _text(phase.get("name")) or f"Phase {number}"
+            phases.append(Phase(name=name, goals=goals))
+    if not phases:
+        raise ParseError("The plan has no goals.")
+    return Plan(phases=tuple(phases))
+
+
+def read_goals(text: str) -> tuple[Goal, ...]:
+    """Return the goals that shall replace a failed one; none where the model sees no other way."""
+    return _goals(_object(text).get("goals"))
+
+
+def plan_of(turns: Sequence[Turn]) -> Plan | None:
+    """Return the plan as far as it has come by these turns; None for a run without one."""
+    plan: Plan | None = None
+    for turn in turns:
+        if turn.thought is not None and turn.thought.plan is not None:
+            plan = Plan.model_validate(turn.thought.plan)
+        elif plan is not None:
+            plan = _after(plan, turn)
+    return plan
+
+
+def _after(plan: Plan, turn: Turn) -> Plan:
+    if turn.action is None or turn.observation is None:
+        return plan
+    if turn.action.tool == COMPLETE and turn.observation.error is None:
+        return plan.settled(GoalStatus.REACHED, str(turn.action.inputs.get("result", "")))
+    is_failed = turn.observation.error == GOAL_FAILED or turn.observation.ends is not None
+    if turn.action.tool == FAIL and is_failed:
+        return plan.settled(GoalStatus.FAILED, str(turn.action.inputs.get("reason", "")))
+    return plan
+
+
+def _object(text: str) -> dict[str, Any]:
+    brace = text.find("{")
+    if brace < 0:
+        raise ParseError("There is no JSON object in the reply.")
+    return read_object(text, brace).value
+
+
+def _goals(given: object) -> tuple[Goal, ...]:
+    if not isinstance(given, list):
+        return ()
+    goals = (_goal(each) for each in given[:_MOST_GOALS])
+    return tuple(goal for goal in goals if goal is not None)
+
+
+def _goal(given: object) -> Goal | None:
+    if isinstance(given, Mapping):
+        names = ("description", "goal", "name")
+        description = next((_text(given[name]) for name in names if given.get(name)), "")
+        criteria = _text(given.get("success_criteria"))
+    else:
+        description, criteria = _text(given), ""
+    return Goal(description=description, success_criteria=criteria) if description else None
+
+
+def _text(given: object) -> str:
+    if isinstance(given, list):
+        given = "; ".join(str(each) for each in given)
+    return given.strip()[:_LONGEST] if isinstance(given, str) else ""

@@ -1,0 +1,110 @@
+"""Planned: a plan of phases and goals where the task needs one, and structured steps towards them.
+
+The reply is one object of a thought and an action; a goal that fails has the plan adapted, and one
+that stays failed fails the run.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+from pydantic import Field
+
+from agents.act.approval import Approved
+from agents.act.by_name import ByName
+from agents.act.corrected import Corrected
+from agents.act.goals import SettlingGoals
+from agents.contracts import Observation, Value
+from agents.decide import FailureLimit, NoUnreadable, RepeatLimit, SameToolLimit, TurnLimit, react
+from agents.errors import ParseError
+from agents.planning import needs_plan
+from agents.policies.parts import Parts
+from agents.policy import Policy
+from agents.reasoning.prompts import render
+from agents.summarize import Explained, Summarize
+from agents.think.goals import WithGoals
+from agents.think.reflection import Reflecting
+from agents.think.structured import REPAIRS, StructuredThink
+from agents.tools.finishing import complete, fail
+from agents.tools.toolkit import Toolkit
+
+Mode = Literal["auto", "navigate", "execute", "scrape", "research"]
+Strategy = Literal["react", "react_plus", "chain_of_thought", "tree_of_thought"]
+Planning = Literal["auto", "always", "never"]
+
+KEPT: dict[Mode, int] = {"auto": 2, "navigate": 1, "execute": 2, "scrape": 6, "research": 4}
+"""How many of the newest steps stay whole in a request, by mode."""
+
+EXEMPT = (
+    *("extract_text", "screenshot", "wait", "navigate", "scroll", "complete"),
+    *("calculator", "convert_units", "python_repl", "search_transcripts"),
+    *("http_get", "web_search", "wikipedia"),
+)
+"""Tools that one may well use many times in a row: they look, read, reckon or move on."""
+
+UNREADABLE = Observation(
+    text=f"Response validation failed after {REPAIRS} repair attempts.", error=ParseError.__name__
+)
+
+_WANTED: dict[Planning, Callable[[str], bool]] = {
+    "auto": needs_plan,
+    "always": lambda task: True,
+    "never": lambda task: False,
+}
+_THOUGHT = '"thought": "..."'
+_TREE = (
+    '"tree_of_thoughts": {"branches": [{"branch_id": 1, "strategy": "...", "reasoning": "...", '
+    '"overall_score": 0.7, "tools_needed": ["..."]}], "selected_branch": 1, '
+    '"selection_rationale": "..."}'
+)
+
+
+class Settings(Value):
+    """What a version of this policy fixes.
+
+    `mode` says what kind of work it is made for, `strategy` how it reasons, `planning` when it
+    plans first. `input_tokens` is the size of a request at most.
+    """
+
+    mode: Mode = "auto"
+    strategy: Strategy = "react"
+    planning: Planning = "auto"
+    input_tokens: int = Field(default=25_000, ge=2_000)
+    max_failures: int = Field(default=3, ge=1)
+    max_same_tool: int = Field(default=5, ge=2)
+    exempt_tools: tuple[str, ...] = EXEMPT
+    max_adaptations: int = Field(default=2, ge=0, le=20)
+
+
+def build(parts: Parts) -> Policy:
+    """Return the policy for one run."""
+    settings = parts.settings_as(Settings)
+    model, turns = parts.model, parts.limits.max_turns
+    toolkit = Toolkit([*parts.toolkit.tools, complete, fail])
+    think = StructuredThink(
+        model, toolkit, _rules(settings, toolkit), settings.input_tokens, KEPT[settings.mode]
+    )
+    stepwise = Reflecting(think, model) if settings.strategy == "react_plus" else think
+    act = Approved(ByName(toolkit, model.control), toolkit, parts.ask)
+    settling = SettlingGoals(act, settings.max_adaptations)
+    decide = SameToolLimit(
+        RepeatLimit(NoUnreadable(react)), frozenset(settings.exempt_tools), settings.max_same_tool
+    )
+    return Policy(
+        name="planned",
+        think=WithGoals(stepwise, model, toolkit, _WANTED[settings.planning]),
+        act=Corrected(settling, lambda _: UNREADABLE),
+        decide=TurnLimit(FailureLimit(decide, settings.max_failures), turns),
+        summarize=Explained(Summarize(model, turns), settings.input_tokens),
+    )
+
+
+def _rules(settings: Settings, toolkit: Toolkit) -> str:
+    thought = _TREE if settings.strategy == "tree_of_thought" else _THOUGHT
+    action = '"action": {"tool": "...", "parameters": {...}}, "confidence": 0.8'
+    return render(
+        "planned/rules",
+        tools=toolkit.describe(),
+        mode=settings.mode,
+        strategy=settings.strategy,
+        shape=f"{{{thought}, {action}}}",
+    )

@@ -1,0 +1,70 @@
+"""Show the thought of a structured reply while it streams, and hold what the reply says."""
+
+from collections.abc import Collection, Iterator
+
+from agents.events import ThoughtDelta
+from agents.reasoning.parsing_object import ObjectReader
+from agents.reasoning.parsing_structured import Structured, parse_structured
+from agents.reasoning.trimmed import Trimmed
+from agents.tools.output import storable
+
+
+class StructuredReader:
+    """Take the pieces of a reply; `thought` is what has been shown of it.
+
+    A thought in JSON is shown as it comes, any other when the reply is complete. `done` becomes
+    true at the object's end.
+    """
+
+    def __init__(self, tools: Collection[str]) -> None:
+        self.reply = Structured()
+        self._tools = tools
+        self._object = ObjectReader("thought", "thinking", "reasoning")
+        self._field = ""
+        self._raw: list[str] = []
+        self._shown = Trimmed()
+        self._is_aloud = False
+
+    @property
+    def done(self) -> bool:
+        """Tell whether nothing that follows can matter."""
+        return self._object.done
+
+    @property
+    def raw(self) -> str:
+        """Return the reply as it came."""
+        return "".join(self._raw)
+
+    @property
+    def thought(self) -> str:
+        """Return what has been shown."""
+        return self._shown.text
+
+    def think_aloud(self, text: str) -> Iterator[ThoughtDelta]:
+        """Take what a reasoning model says to itself; it is shown as thought."""
+        self._is_aloud = True
+        yield from self._show(storable(text))
+
+    def feed(self, chunk: str) -> Iterator[ThoughtDelta]:
+        """Take more of the reply; yield what it shows."""
+        self._raw.append(chunk)
+        for field in self._object.feed(chunk):
+            self._field = self._field or field.name
+            if field.name == self._field:
+                yield from self._say(field.text)
+
+    def finish(self) -> Iterator[ThoughtDelta]:
+        """Take the reply as complete; yield a thought that could not be shown before."""
+        self.reply = parse_structured(self.raw, self._tools)
+        if not self._field and self.reply.thought:
+            yield from self._say(self.reply.thought)
+
+    def _say(self, text: str) -> Iterator[ThoughtDelta]:
+        if self._is_aloud:
+            self._is_aloud = False
+            self._shown.separate("\n\n")
+        yield from self._show(text)
+
+    def _show(self, text: str) -> Iterator[ThoughtDelta]:
+        if shown := self._shown.add(text):
+            yield ThoughtDelta(text=shown)

@@ -1,0 +1,112 @@
+"""Plan before the first step, and adapt the plan after a goal that failed."""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from agents.contracts import Message, ReasonKind, ReasonNode, ToolCall
+from agents.errors import ParseError, ProviderError
+from agents.events import Event, ModelCalled, Reasoned, ThoughtDelta
+from agents.memory import Window, clamped
+from agents.planning import Goal, Plan, fallback_plan, plan_of, read_goals, read_plan
+from agents.policy import Think
+from agents.reasoning.model import Model
+from agents.reasoning.parsing_thinking import part_thinking
+from agents.reasoning.prompts import conversation, enclosed_goal, render
+from agents.state import State
+from agents.tools.finishing import FAIL
+from agents.tools.toolkit import Toolkit
+
+logger = logging.getLogger(__name__)
+
+_DESCRIPTION = 300
+
+
+@dataclass(frozen=True)
+class WithGoals:
+    """Plan a task that `is_wanted`, mend the plan after a failed goal, else think as wrapped."""
+
+    think: Think
+    model: Model
+    toolkit: Toolkit
+    is_wanted: Callable[[str], bool]
+    most: int = 8_000
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the plan in words with the plan itself, or the wrapped events."""
+        plan = plan_of(state.turns)
+        if plan is None and len(state.turns) == 1 and self.is_wanted(state.goal):
+            yield from self._plan(state)
+        elif plan is not None and plan.failed is not None:
+            yield from self._adapt(state, plan, plan.failed)
+        else:
+            yield from self.think(state)
+
+    def _plan(self, state: State) -> Iterator[Event]:
+        rules = render("planned/plan", tools=self.toolkit.describe())
+        messages = conversation(rules, state, enclosed_goal(state))
+        replies: list[str] = []
+        plan = fallback_plan(state.goal[:_DESCRIPTION])
+        try:
+            for item in self.model.stream(messages, purpose="plan_goals", as_json=True):
+                if not isinstance(item, ModelCalled):
+                    replies.append(item.text if item.kind == "answer" else "")
+                    continue
+                if not item.call.error:
+                    plan = _read(replies, plan)
+                    yield ThoughtDelta(text=plan.told())
+                yield item
+        except ProviderError as error:
+            logger.warning("No plan could be made (%s); the task is one goal.", error)
+        yield _fixed(plan, plan.told())
+
+    def _adapt(self, state: State, plan: Plan, failed: Goal) -> Iterator[Event]:
+        rules = render("planned/adapt", tools=self.toolkit.describe())
+        replies: list[str] = []
+        goals: tuple[Goal, ...] = ()
+        for item in self.model.stream(
+            self._about(state, plan, failed, rules), purpose="adapt_plan", as_json=True
+        ):
+            if not isinstance(item, ModelCalled):
+                replies.append(item.text if item.kind == "answer" else "")
+                continue
+            goals = _goals(replies)
+            yield ThoughtDelta(text=_adapted(plan, goals))
+            yield item
+        if goals:
+            yield _fixed(plan.adapted(goals), _adapted(plan, goals))
+        else:
+            call = ToolCall(tool=FAIL, inputs={"reason": failed.outcome})
+            text = _adapted(plan, goals)
+            yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text=text, call=call))
+
+    def _about(self, state: State, plan: Plan, failed: Goal, rules: str) -> list[Message]:
+        steps = Window(self.most // 2).told(state.turns)
+        asked = (
+            f"{enclosed_goal(state)}\n\nPlan:\n{plan.told()}\n\n"
+            f"Failed goal: {failed.description}\nWhy: {clamped(failed.outcome, 500)}{steps}"
+        )
+        return conversation(rules, state, asked)
+
+
+def _fixed(plan: Plan, text: str) -> Reasoned:
+    kept = plan.model_dump(mode="json")
+    return Reasoned(node=ReasonNode(kind=ReasonKind.THOUGHT, text=text, plan=kept))
+
+
+def _read(replies: list[str], otherwise: Plan) -> Plan:
+    try:
+        return read_plan(part_thinking("".join(replies)).said)
+    except ParseError:
+        return otherwise
+
+
+def _goals(replies: list[str]) -> tuple[Goal, ...]:
+    try:
+        return read_goals(part_thinking("".join(replies)).said)
+    except ParseError:
+        return ()
+
+
+def _adapted(plan: Plan, goals: tuple[Goal, ...]) -> str:
+    return plan.adapted(goals).told() if goals else "There is no other way to the failed goal."

@@ -1,0 +1,69 @@
+"""Reflect after a step that failed, before the next one is thought (ReAct with self-reflection)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from agents.contracts import ReasonKind, ReasonNode, Turn
+from agents.events import Event, ModelCalled, Reasoned, ThoughtDelta
+from agents.memory import Window
+from agents.policy import Think
+from agents.reasoning.model import Model
+from agents.reasoning.parsing_thinking import part_thinking
+from agents.reasoning.prompts import conversation, enclosed_goal, render
+from agents.state import State
+from agents.tools.output import storable
+
+_STEPS = 3
+_LONGEST = 2_000
+BETWEEN = "\n\n"
+
+
+@dataclass(frozen=True)
+class Reflecting:
+    """Ask what the last failure teaches, and let the wrapped think know it.
+
+    The reflection is the beginning of the turn's thought, so it takes no turn of its own.
+    """
+
+    think: Think
+    model: Model
+    most: int = 4_000
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the reflection where the last step failed, then the wrapped events."""
+        if not _has_failed(state):
+            yield from self.think(state)
+            return
+        said = ""
+        steps = Window(self.most, _STEPS).told(state.turns[-1 - _STEPS :])
+        messages = conversation(render("planned/reflect"), state, f"{enclosed_goal(state)}{steps}")
+        parts: list[str] = []
+        for item in self.model.stream(messages, purpose="reflect"):
+            if not isinstance(item, ModelCalled):
+                parts.append(item.text if item.kind == "answer" else "")
+                continue
+            said = storable(part_thinking("".join(parts)).said).strip()[:_LONGEST]
+            if said:
+                yield ThoughtDelta(text=said + BETWEEN)
+            yield item
+        yield from self._knowing(said, state)
+
+    def _knowing(self, said: str, state: State) -> Iterator[Event]:
+        """Yield the events of the wrapped think, which sees the reflection as a step."""
+        if not said:
+            yield from self.think(state)
+            return
+        open_turn = state.turns[-1]
+        lesson = Turn(index=open_turn.index, thought=ReasonNode(kind=ReasonKind.THOUGHT, text=said))
+        knowing = replace(state, turns=[*state.turns[:-1], lesson, open_turn])
+        for event in self.think(knowing):
+            if isinstance(event, Reasoned):
+                text = f"{said}{BETWEEN}{event.node.text}".strip()
+                event = Reasoned(node=event.node.model_copy(update={"text": text}))
+            yield event
+
+
+def _has_failed(state: State) -> bool:
+    before = state.turns[-2] if len(state.turns) > 1 else None
+    seen = None if before is None else before.observation
+    return seen is not None and seen.error is not None

@@ -1,0 +1,164 @@
+"""Think in structure: one object of a thought and an action, read in any shape, or repaired.
+
+The action `complete` with the last goal is the answer; any other action is carried out.
+"""
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+
+from agents.contracts import Message, ReasonKind, ReasonNode, Role, ToolCall
+from agents.errors import ToolNotFound
+from agents.events import AnswerDelta, Event, ModelCalled, Reasoned
+from agents.memory import Window, recent, tokens
+from agents.planning import Plan, plan_of
+from agents.reasoning.model import Model
+from agents.reasoning.parsing_structured import Structured, parse_structured
+from agents.reasoning.prompts import conversation, enclosed, enclosed_goal, render
+from agents.reasoning.structure import complaints
+from agents.reasoning.structured_reader import StructuredReader
+from agents.state import State
+from agents.tools.finishing import COMPLETE
+from agents.tools.output import storable
+from agents.tools.toolkit import Toolkit
+
+REPAIRS = 2
+_REPAIR_TEMPERATURE = 0.1
+_ECHO = 2_000
+"""Characters of a reply that could not be read, that its repair sees."""
+_NAME_LIMIT = 100
+_PLAN_TOKENS = 1_500
+_HISTORY_SHARE = 0.15
+_LEAST = 500
+
+
+@dataclass(frozen=True)
+class StructuredThink:
+    """Ask for the next step; a reply without an action that can be read is repaired at most twice.
+
+    `rules` is the system message, `most` the tokens of one request, `kept` how many of the newest
+    steps stay whole in it.
+    """
+
+    model: Model
+    toolkit: Toolkit
+    rules: str
+    most: int = 25_000
+    kept: int = 2
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the thought as it comes, then what it adds up to."""
+        plan = plan_of(state.turns)
+        reader = StructuredReader(self.toolkit.names)
+        problems: list[str] = []
+        for item in self.model.stream(
+            self._messages(state, plan), purpose="step", as_json=True, enough=lambda: reader.done
+        ):
+            if isinstance(item, ModelCalled):
+                yield from reader.finish()
+                yield item
+                problems = _problems(reader.reply, item.call.stop_reason, is_whole=reader.done)
+            elif item.kind == "reasoning":
+                yield from reader.think_aloud(item.text)
+            else:
+                yield from reader.feed(item.text)
+        reply: Structured | None = reader.reply
+        if problems:
+            reply = yield from self._repaired(reader.raw, problems)
+        yield from self._concluded(reader, reply, plan)
+
+    def _repaired(
+        self, raw: str, problems: list[str]
+    ) -> Generator[ModelCalled, None, Structured | None]:
+        """Return the first repaired reply that can be read, None where none can."""
+        cooler = replace(self.model, temperature=_REPAIR_TEMPERATURE)
+        for _ in range(REPAIRS):
+            messages = self._asks_for_repair(raw, problems)
+            stop_reason = ""
+            parts: list[str] = []
+            for item in cooler.stream(messages, purpose="repair", as_json=True):
+                if isinstance(item, ModelCalled):
+                    stop_reason = item.call.stop_reason
+                    yield item
+                elif item.kind == "answer":
+                    parts.append(item.text)
+            raw = "".join(parts)
+            reply = parse_structured(raw, self.toolkit.names)
+            problems = _problems(reply, stop_reason, is_whole=not reply.is_half)
+            if not problems:
+                return reply
+        return None
+
+    def _asks_for_repair(self, raw: str, problems: list[str]) -> list[Message]:
+        rules = render(
+            "planned/repair",
+            tools=self.toolkit.describe(),
+            problems=problems,
+            reply=enclosed("reply", storable(raw)[:_ECHO]),
+        )
+        return [Message(role=Role.USER, content=rules)]
+
+    def _concluded(
+        self, reader: StructuredReader, reply: Structured | None, plan: Plan | None
+    ) -> Iterator[Event]:
+        if reply is None or reply.tool is None:
+            text = reader.thought or storable(reader.raw).strip()[:_ECHO]
+            yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text=text))
+            return
+        text = reader.thought or reply.thought or ""
+        call = self._call(reply.tool, reply)
+        if call.tool == COMPLETE and (plan is None or plan.is_at_last):
+            answer = _result(reply)
+            yield AnswerDelta(text=answer)
+            yield Reasoned(node=ReasonNode(kind=ReasonKind.FINAL, text=text, answer=answer))
+            return
+        if call.tool == COMPLETE and plan is not None:
+            call = ToolCall(tool=COMPLETE, inputs={**call.inputs, "goal": plan.number})
+        yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text=text, call=call))
+
+    def _call(self, name: str, reply: Structured) -> ToolCall:
+        """Return the action; an unknown tool fails when it is called, as an observation."""
+        try:
+            name = self.toolkit.get(name).name
+        except ToolNotFound:
+            name = name[:_NAME_LIMIT]
+        if name == COMPLETE:
+            return ToolCall(tool=name, inputs={"result": _result(reply)})
+        return ToolCall(tool=name, inputs=reply.parameters)
+
+    def _messages(self, state: State, plan: Plan | None) -> list[Message]:
+        """Return the request: what grows comes after what stays, what changes comes last."""
+        goal = enclosed_goal(state)
+        history = recent(state.history, int(self.most * _HISTORY_SHARE))
+        spent = tokens(self.rules) + tokens(goal) + _PLAN_TOKENS
+        spent += sum(tokens(exchange.question + exchange.answer) for exchange in history)
+        steps = Window(max(_LEAST, self.most - spent), self.kept).told(state.turns)
+        tail = render("planned/next", plan=plan, warning=_warning(state), is_first=not steps)
+        return conversation(self.rules, replace(state, history=history), f"{goal}{steps}\n\n{tail}")
+
+
+def _problems(reply: Structured, stop_reason: str, *, is_whole: bool) -> list[str]:
+    """Return why a reply cannot be acted on, for the model that shall repair it."""
+    if reply.is_half or (stop_reason == "length" and not is_whole):
+        return ["The reply breaks off before it is complete. Write it anew, and shorter."]
+    if reply.error is not None:
+        return [f"{reply.error.removesuffix(': ')}: it holds no JSON object with an action"]
+    if reply.tool is None:
+        found = complaints(reply.value) if reply.value is not None else []
+        return found or ["Missing required field 'action'"]
+    if reply.tool.strip().lower() == COMPLETE and not _result(reply):
+        return [f"'action.parameters.result' of {COMPLETE} is empty"]
+    return []
+
+
+def _result(reply: Structured) -> str:
+    """Return the result of a completion, under the names that models give it."""
+    given = reply.parameters
+    names = ("result", "answer", "summary", "final_answer", "message", "output", "text")
+    found = next((given[name] for name in names if given.get(name)), "")
+    return str(found).strip()
+
+
+def _warning(state: State) -> bool:
+    """Tell whether the same action was carried out twice in a row."""
+    actions = [turn.action for turn in state.turns if turn.action is not None][-2:]
+    return len(actions) == 2 and actions[0] == actions[1]
