@@ -21,7 +21,7 @@ def build(parts: Parts) -> Policy:
     return Policy(
         name="plan_execute",
         think=PlanThink(parts.model, parts.toolkit),
-        act=Approved(by_name, parts.toolkit),
+        act=Approved(by_name, parts.toolkit, parts.ask),
         decide=TurnLimit(react, turns),
         summarize=MarkPartial(Summarize(parts.model, turns)),
     )
