@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agents.policies.spec import PolicySpec
+from chat.live.render import render_run
 from chat.models import Policy, Run, RunStatus, TurnStatus
 from chat.policies import offered
 from chat.runs import runner
@@ -72,6 +73,14 @@ def test_another_worker_goes_on_with_the_plan_that_is_stored(planned: Run, turns
     runner.work(planned.pk)
 
     assert ending(planned) == whole
+
+
+def test_the_page_says_that_the_answer_is_partial_and_why(planned: Run) -> None:
+    runner.work(planned.pk)
+
+    planned.refresh_from_db()
+    page = render_run(planned)
+    assert "A partial answer. Tool execution errors occurred. 1 of 2 calls failed." in page
 
 
 def test_everybody_is_offered_the_policy(transactional_db: None) -> None:
