@@ -58,7 +58,7 @@ def build(parts: Parts) -> Policy:
     mend = Repair if settings.repair else Again
     think = mend(ActionThink(model, toolkit, settings.has_markers), cooler, toolkit, retries)
     by_name = ByName(HandOn(toolkit), model.control)
-    act = AfterRetries(Corrected(Approved(by_name, toolkit), complaint), retries)
+    act = AfterRetries(Corrected(Approved(by_name, toolkit, parts.ask), complaint), retries)
     decide = FailureLimit(react_in_text, settings.max_failures)
     return Policy(
         name="self_repair",

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from agents.contracts import Image
+
 
 class Extras(dict[str, Any]):
     """What the call before handed on, for a tool's parameter `extras: Extras`."""
@@ -14,14 +16,14 @@ class Handed:
     `extras` may still be filled while the output is streamed.
     """
 
-    def __init__(self, output: str | Iterable[str], extras: Mapping[str, Any]) -> None:
+    def __init__(self, output: str | Iterable[str | Image], extras: Mapping[str, Any]) -> None:
         self.extras = extras
         self._pieces = iter((output,) if isinstance(output, str) else output)
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[str | Image]:
         return self
 
-    def __next__(self) -> str:
+    def __next__(self) -> str | Image:
         return next(self._pieces)
 
     def close(self) -> None:
