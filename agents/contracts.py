@@ -61,15 +61,24 @@ class Reason(StrEnum):
     INTERNAL = "internal"
 
 
+class Image(Value):
+    """A picture: its media type, such as `image/png`, and its bytes in base64."""
+
+    media_type: str = Field(pattern=r"^image/[a-z0-9.+-]+$")
+    data: str = Field(pattern=r"^[A-Za-z0-9+/]+={0,2}$")
+
+
 class Observation(Value):
     """What came back from an action; `error` names the kind of failure, None when it went well.
 
-    `ends` says why the run ends here, with `text` as its answer; None when it goes on.
+    `ends` says why the run ends here, with `text` as its answer; None when it goes on. `images`
+    are for a model that can see and for the page; `text` says what they show.
     """
 
     text: str
     error: str | None = None
     ends: Reason | None = None
+    images: tuple[Image, ...] = ()
 
 
 class Turn(Value):
@@ -133,13 +142,6 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
     TOOL_REQUEST = "tool_request"
     TOOL_RESULT = "tool_result"
-
-
-class Image(Value):
-    """A picture in a message: its media type, such as `image/png`, and its bytes in base64."""
-
-    media_type: str = Field(pattern=r"^image/[a-z0-9.+-]+$")
-    data: str = Field(pattern=r"^[A-Za-z0-9+/]+={0,2}$")
 
 
 class Message(Value):

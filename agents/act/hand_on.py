@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.act.carry_out import Calls
-from agents.contracts import Observation, ToolCall
+from agents.contracts import Image, Observation, ToolCall
 from agents.control import Control
 from agents.errors import ToolNotFound
 from agents.events import ObservationDelta
@@ -43,7 +43,7 @@ class HandOn:
             return (yield from self.toolkit.call(call, control))
         given, handed = self._extras, Extras()
 
-        def run(**inputs: Any) -> Iterator[str]:
+        def run(**inputs: Any) -> Iterator[str | Image]:
             known = {name: given[name] for name in given if name in tool.input_names}
             asked = {"extras": Extras(given)} if tool.wants_extras else {}
             yield from _output(tool, inputs | known | asked, handed)
@@ -54,7 +54,7 @@ class HandOn:
         return observation
 
 
-def _output(tool: Tool, inputs: dict[str, Any], handed: Extras) -> Iterator[str]:
+def _output(tool: Tool, inputs: dict[str, Any], handed: Extras) -> Iterator[str | Image]:
     result = tool.run(**inputs)
     yield from (result,) if isinstance(result, str) else result
     if isinstance(result, Handed):

@@ -1,12 +1,14 @@
 """Tools that use a page of the web as a person does: go, click, type, read."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
+from agents.contracts import Image
 from agents.control import Control
-from agents.tools.browser_page import click, enter, open_page, read
+from agents.tools.browser_page import click, enter, open_page, picture, read
 from agents.tools.browser_session import BrowserSession
 from agents.tools.http_get import part
 from agents.tools.spec import Safety, Tool, tool
@@ -18,7 +20,10 @@ _ELEMENT = Field(description="number in the list of elements, or the visible tex
 def browser_tools(chromium: str, reach: Reach) -> tuple[Tool, ...]:
     """Return the tools of one run, which share one browser within `reach`."""
     session = BrowserSession(chromium, reach)
-    made = (_goto(session, reach), _click(session), _type(session), _extract(session))
+    made = (
+        *(_goto(session, reach), _click(session), _type(session)),
+        *(_extract(session), _screenshot(session)),
+    )
     return tuple(replace(one, release=session.close) for one in made)
 
 
@@ -69,3 +74,17 @@ def _extract(session: BrowserSession) -> Tool:
         return part(session.do(read, control), start)
 
     return browser_extract
+
+
+def _screenshot(session: BrowserSession) -> Tool:
+    @tool(timeout=30, safety=Safety.MODERATE)
+    def browser_screenshot(control: Control) -> Iterator[str | Image]:
+        """Take a screenshot, a picture of what the page open in the web browser looks like.
+
+        The person sees it, and you do if you can see pictures.
+        """
+        said, image = session.do(picture, control)
+        yield said
+        yield image
+
+    return browser_screenshot

@@ -1,9 +1,11 @@
 """What can be done on an open page of a browser, and what is seen of it afterwards."""
 
+from base64 import b64encode
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from agents.contracts import Image
 from agents.errors import ToolFailed
 from agents.tools.page_text import page_text
 
@@ -16,6 +18,7 @@ _LABEL = 80
 _MOST_HTML = 3_000_000
 _LOAD_SECONDS = 20.0
 _SETTLE_SECONDS = 3.0
+_QUALITY = 50
 
 _MARK_ELEMENTS = """most => {
   const wanted = 'a[href],button,input:not([type=hidden]),select,textarea,'
@@ -65,6 +68,16 @@ def read(page: "Page") -> str:
     """Return the whole text of the page."""
     body = page.content()[:_MOST_HTML].encode("utf-8", "replace")
     return page_text(body, "utf-8", page.url) or "(the page holds no text)"
+
+
+def picture(page: "Page") -> tuple[str, Image]:
+    """Return a picture of the part of the page in view, and a line on it."""
+    if page.url == "about:blank":
+        raise ToolFailed("No page is open: use browser_goto first.")
+    taken = page.screenshot(type="jpeg", quality=_QUALITY, scale="css", animations="disabled")
+    size = page.viewport_size or {"width": 0, "height": 0}
+    said = f"A picture of {page.url}, {size['width']} by {size['height']} pixels."
+    return said, Image(media_type="image/jpeg", data=b64encode(taken).decode())
 
 
 def _element(page: "Page", wanted: str) -> "Locator":

@@ -141,7 +141,9 @@ class BrowserSession:
             env={"HOME": home, "PATH": os.defpath, "LANG": "C.UTF-8"},
             args=list(_ARGUMENTS),
         )
-        context = browser.new_context(accept_downloads=False, service_workers="block")
+        context = browser.new_context(
+            accept_downloads=False, service_workers="block", viewport={"width": 1024, "height": 768}
+        )
         context.set_default_timeout(ACTION_SECONDS * 1000)
         return context
 

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Generator, Iterator
 from typing import Any
 
+from agents.contracts import Image
 from agents.control import Control
 from agents.errors import AgentError, OutOfTime, ToolFailed, ToolTimeout
 from agents.tools.extras import Extras
@@ -18,12 +19,18 @@ from agents.tools.spec import Tool
 logger = logging.getLogger(__name__)
 
 _PLACES = threading.BoundedSemaphore(256)
+_MOST_IMAGES = 4
+_IMAGE_LENGTH = 1_500_000
+"""Characters of one image in base64."""
+
 _GLANCE = 0.1
 """Seconds between two looks at the run's control while a tool is silent."""
 
 
-def execute(tool: Tool, inputs: dict[str, Any], control: Control) -> Generator[str, None, None]:
-    """Yield the tool's output piece by piece, clamped.
+def execute(
+    tool: Tool, inputs: dict[str, Any], control: Control
+) -> Generator[str | Image, None, None]:
+    """Yield the tool's output piece by piece, clamped, with a few images of bounded size.
 
     The tool gets a Control of its own, which ends with the tool's timeout, with the run, or when
     nobody reads on. Raises ToolError for what went wrong, after the output so far, and Halted
@@ -68,7 +75,8 @@ class _Job:
         self._inputs |= {"extras": Extras()} if tool.wants_extras else {}
         self._control = control
         self._changed = threading.Condition()
-        self._pieces: list[str] = []
+        self._pieces: list[str | Image] = []
+        self._images = 0
         self._output = Output()
         self._error: BaseException | None = None
         self._is_complete = False
@@ -88,7 +96,7 @@ class _Job:
                 self.is_over = True
                 self._changed.notify()
 
-    def take(self, seconds: float) -> list[str]:
+    def take(self, seconds: float) -> list[str | Image]:
         """Return the pieces since the last call, waiting at most `seconds` for the first."""
         with self._changed:
             self._changed.wait_for(lambda: self._pieces or self.is_over, seconds)
@@ -113,7 +121,7 @@ class _Job:
 
     def _run(self) -> None:
         result = self.tool.run(**self._inputs)
-        pieces: Iterator[str] = iter((result,)) if isinstance(result, str) else iter(result)
+        pieces: Iterator[str | Image] = iter((result,)) if isinstance(result, str) else iter(result)
         try:
             for piece in pieces:
                 self._control.check()
@@ -123,8 +131,12 @@ class _Job:
             if close is not None:
                 close()
 
-    def _add(self, piece: str) -> None:
+    def _add(self, piece: str | Image) -> None:
         with self._changed:
-            if head := self._output.add(piece):
+            if isinstance(piece, Image):
+                if self._images < _MOST_IMAGES and len(piece.data) <= _IMAGE_LENGTH:
+                    self._images += 1
+                    self._pieces.append(piece)
+            elif head := self._output.add(piece):
                 self._pieces.append(head)
                 self._changed.notify()

@@ -9,13 +9,13 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from agents.contracts import Reason
+from agents.contracts import Image, Reason
 from agents.control import Control
 from agents.errors import ConfigurationError
 from agents.tools.extras import Extras
 from agents.tools.json_inputs import JsonInputs
 
-Result = str | Iterator[str]
+Result = str | Iterator[str] | Iterator[str | Image]
 _GIVEN = {"control": Control, "extras": Extras}
 """Parameters of a tool that are no inputs, each with its type."""
 
@@ -34,10 +34,10 @@ class Tool:
     """What a policy may call: name, what it is for, its inputs' schema, and how it runs.
 
     `timeout` is in seconds. `idempotent` means that a call interrupted half-way may simply be made
-    again. A `run` that returns an iterator streams its output. What a `terminal` tool says is the
-    run's answer and ends it, for the reason that `ends` gives. `release` lets go of what the tool
-    holds from call to call, such as a browser; it is called at the run's end and may be called
-    again.
+    again. A `run` that returns an iterator streams its output, images among it. What a `terminal`
+    tool says is the run's answer and ends it, for the reason that `ends` gives. `release` lets go
+    of what the tool holds from call to call, such as a browser; it is called at the run's end and
+    may be called again.
     """
 
     name: str

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
-from agents.contracts import Observation, ToolCall
+from agents.contracts import Image, Observation, ToolCall
 from agents.control import Control
 from agents.errors import AgentError, ConfigurationError, Halted, ToolNotFound
 from agents.events import ObservationDelta
@@ -130,9 +130,13 @@ class Toolkit:
         """
         control.check()
         shown: list[str] = []
+        images: list[Image] = []
         try:
             tool = self.get(call.tool)
             for piece in execute(tool, check_inputs(tool, call.inputs), control):
+                if isinstance(piece, Image):
+                    images.append(piece)
+                    continue
                 shown.append(piece)
                 yield ObservationDelta(text=piece)
         except Halted:
@@ -142,7 +146,7 @@ class Toolkit:
             return Observation(text=text, error=type(error).__name__)
         text = "".join(shown)
         ends = tool.ends if tool.terminal and text.strip() else None
-        return Observation(text=text, ends=ends)
+        return Observation(text=text, ends=ends, images=tuple(images))
 
 
 def _normalised(name: str) -> str:

@@ -50,6 +50,7 @@ class Migration(migrations.Migration):
                 ('inputs', models.JSONField(blank=True, null=True)),
                 ('observation', models.TextField(blank=True, null=True)),
                 ('observation_error', models.CharField(blank=True, max_length=60)),
+                ('observation_images', models.JSONField(blank=True, null=True)),
                 ('observation_ends', models.CharField(blank=True, db_default='', default='', max_length=24)),
                 ('stream_id', models.CharField(default='0-0', max_length=40)),
                 ('started_at', models.DateTimeField()),

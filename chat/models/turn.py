@@ -37,6 +37,7 @@ class Turn(models.Model):
     inputs = models.JSONField(null=True, blank=True)
     observation = models.TextField(null=True, blank=True)  # noqa: DJ001 - None: nothing came back yet
     observation_error = models.CharField(max_length=60, blank=True)
+    observation_images = models.JSONField(null=True, blank=True)
     observation_ends = models.CharField(max_length=24, blank=True, default="", db_default="")
 
     stream_id = models.CharField(max_length=40, default="0-0")
@@ -76,6 +77,11 @@ class Turn(models.Model):
         return self.index + 1
 
     @property
+    def images(self) -> tuple[contracts.Image, ...]:
+        """Return the pictures that came back with the observation."""
+        return tuple(map(contracts.Image.model_validate, self.observation_images or ()))
+
+    @property
     def seconds(self) -> float | None:
         """Return how long the whole turn took; None while it is open."""
         return None if self.ended_at is None else (self.ended_at - self.started_at).total_seconds()
@@ -106,5 +112,6 @@ class Turn(models.Model):
                 text=self.observation,
                 error=self.observation_error or None,
                 ends=contracts.Reason(self.observation_ends) if self.observation_ends else None,
+                images=self.images,
             ),
         )

@@ -146,6 +146,8 @@ class Recorder:
             turn.observation = storable(value.observation.text)
             turn.observation_error = (value.observation.error or "")[:60]
             turn.observation_ends = value.observation.ends or ""
+            pictures = [image.model_dump() for image in value.observation.images]
+            turn.observation_images = pictures or None
         turn.status = TurnStatus.COMPLETE
         turn.ended_at = timezone.now()
         reserved = self._channel.reserve()

@@ -89,6 +89,7 @@ def doing_in_words(turn: Turn) -> str:
         "browser_click": "Clicking in the browser",
         "browser_type": "Typing in the browser",
         "browser_extract": "Reading in the browser",
+        "browser_screenshot": "Taking a screenshot",
     }.get(turn.tool, f"Running {turn.tool}")
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
 from typing import Any
 
@@ -97,6 +98,18 @@ def test_a_link_is_followed_and_the_page_read(kit: Toolkit, site: Any) -> None:
 
     assert clicked.text.startswith(f"{site.url}/about")
     assert read.text == "About\n\nWe sell lamps."
+
+
+def test_a_screenshot_is_a_picture_of_the_page(kit: Toolkit, site: Any) -> None:
+    before = call(kit, "screenshot")
+    call(kit, "goto", url=f"{site.url}/shop")
+    after = call(kit, "screenshot")
+
+    assert before.error == "ToolFailed"
+    assert after.text == f"A picture of {site.url}/shop, 1024 by 768 pixels."
+    (image,) = after.images
+    assert image.media_type == "image/jpeg"
+    assert b64decode(image.data).startswith(b"\xff\xd8\xff")
 
 
 def test_an_element_that_is_not_there_is_a_failure(kit: Toolkit, site: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import ToolCall
+from agents.contracts import Image, Observation, ToolCall
 from agents.control import Control
 from agents.errors import (
     AgentError,
@@ -337,3 +337,33 @@ def test_the_deltas_are_the_text(observe: Callable[..., Any]) -> None:
 
     assert "".join(seen.deltas) == seen.observation.text
     assert seen.observation.text.endswith("line 29999\n")
+
+
+def test_images_come_with_the_observation_and_not_in_its_text(
+    observe: Callable[..., Any],
+) -> None:
+    picture = Image(media_type="image/png", data="AAAA")
+
+    @tool()
+    def draw() -> Iterator[str | Image]:
+        """Draw."""
+        yield "A line."
+        yield picture
+
+    seen = observe(draw)
+
+    assert seen.deltas == ["A line."]
+    assert seen.observation == Observation(text="A line.", images=(picture,))
+
+
+def test_too_many_and_too_large_images_are_left_out(observe: Callable[..., Any]) -> None:
+    small = Image(media_type="image/png", data="AAAA")
+
+    @tool()
+    def flood() -> Iterator[str | Image]:
+        """Draw without end."""
+        yield Image(media_type="image/png", data="A" * 3_000_000)
+        for _ in range(50):
+            yield small
+
+    assert observe(flood).observation.images == (small,) * 4
