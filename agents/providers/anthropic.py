@@ -13,6 +13,7 @@ from agents.providers.discovery import NO_KEY
 from agents.providers.faults import Faults
 from agents.providers.remote import RemoteProvider
 from agents.providers.replies import Reply, total
+from agents.providers.server import Send, Sender
 
 VERSION = "2023-06-01"
 MAX_TOKENS = 16_000
@@ -25,9 +26,10 @@ class AnthropicProvider(RemoteProvider):
     name = "anthropic"
 
     @staticmethod
-    def headers(key: str) -> dict[str, str]:
-        """Return the version that is spoken here, and the key if there is one."""
-        return {"anthropic-version": VERSION} | ({} if key == NO_KEY else {"x-api-key": key})
+    def sender(base_url: str, key: str) -> Send:
+        """Post with the version that is spoken here, and the key if there is one."""
+        headers = {"anthropic-version": VERSION} | ({} if key == NO_KEY else {"x-api-key": key})
+        return Sender(base_url, headers)
 
     @staticmethod
     def address(base_url: str) -> str:

@@ -15,6 +15,7 @@ from agents.providers.discovery import NO_KEY
 from agents.providers.faults import Faults
 from agents.providers.remote import RemoteProvider
 from agents.providers.replies import Reply, total
+from agents.providers.server import Send, Sender
 
 UNSIGNED = "skip_thought_signature_validator"
 """The documented signature of a call that the model is told of and did not make in this request."""
@@ -40,9 +41,10 @@ class GeminiProvider(RemoteProvider):
     address_hint = " (it ends in /v1beta or /v1)"
 
     @staticmethod
-    def headers(key: str) -> dict[str, str]:
-        """Return the key, which is never put into the address."""
-        return {} if key == NO_KEY else {"x-goog-api-key": key}
+    def sender(base_url: str, key: str) -> Send:
+        """Post with the key as a header; it is never put into the address."""
+        headers = {} if key == NO_KEY else {"x-goog-api-key": key}
+        return Sender(base_url, headers)
 
     @staticmethod
     def address(base_url: str) -> str:

@@ -14,6 +14,7 @@ from agents.providers.discovery import NO_KEY
 from agents.providers.faults import Faults
 from agents.providers.remote import RemoteProvider
 from agents.providers.replies import Reply
+from agents.providers.server import Send, Sender
 from agents.providers.sse import MAX_EVENT, lines
 
 
@@ -23,9 +24,10 @@ class OllamaProvider(RemoteProvider):
     name = "ollama"
 
     @staticmethod
-    def headers(key: str) -> dict[str, str]:
-        """Return the key as a bearer token; a server of one's own asks for none."""
-        return {} if key == NO_KEY else {"Authorization": f"Bearer {key}"}
+    def sender(base_url: str, key: str) -> Send:
+        """Post with the key as a bearer token; a server of one's own asks for none."""
+        headers = {} if key == NO_KEY else {"Authorization": f"Bearer {key}"}
+        return Sender(base_url, headers)
 
     @staticmethod
     def address(base_url: str) -> str:

@@ -1,7 +1,7 @@
 """Any model server that speaks OpenAI's chat completions: OpenAI, Ollama, vLLM, LM Studio, ...
 
-https://platform.openai.com/docs/api-reference/chat. The body is posted as it is and the stream is
-read here: the SDK would walk the whole history on every call.
+https://platform.openai.com/docs/api-reference/chat. The SDK gives its client; the body
+is posted as it is and the stream is read here, for the SDK would walk the whole history each time.
 """
 
 import re
@@ -14,6 +14,7 @@ from agents.providers.base import ModelRequest, Token, encoded
 from agents.providers.faults import Faults, said_in
 from agents.providers.remote import RemoteProvider
 from agents.providers.replies import Reply
+from agents.providers.server import Send
 
 REPEATED_ROLES = "repeated roles"
 """What DeepSeek-R1 and some chat templates refuse: two messages of one speaker in a row."""
@@ -27,9 +28,11 @@ class OpenAIProvider(RemoteProvider):
     address_hint = " (most end in /v1)"
 
     @staticmethod
-    def headers(key: str) -> dict[str, str]:
-        """Return the key as a bearer token."""
-        return {"Authorization": f"Bearer {key}"}
+    def sender(base_url: str, key: str) -> Send:
+        """Return the SDK's client; it takes a second to import, and only this dialect needs it."""
+        from agents.providers.sdk import SdkSender
+
+        return SdkSender(base_url, key)
 
     def path(self) -> str:
         """Return the path of chat completions."""

@@ -15,7 +15,7 @@ from agents.providers.choice import Credentials, RemoteName
 from agents.providers.discovery import VENDORS
 from agents.providers.faults import Faults, ParameterRefused
 from agents.providers.replies import Reply, read_reply
-from agents.providers.server import shared
+from agents.providers.server import Send, shared
 
 RETRIES = 2
 FIRST_DELAY = 0.5
@@ -44,7 +44,7 @@ class RemoteProvider(ABC):
         self._server = shared(
             self.address(credentials.base_url.rstrip("/")),
             credentials.api_key,
-            self.headers,
+            self.sender,
             Faults(
                 key_name=vendor.keys[0],
                 address_name=vendor.address,
@@ -54,8 +54,8 @@ class RemoteProvider(ABC):
 
     @staticmethod
     @abstractmethod
-    def headers(key: str) -> dict[str, str]:
-        """Return the headers that show the key; it may be the word for none."""
+    def sender(base_url: str, key: str) -> Send:
+        """Return what posts to an address with a key, which may be the word for none."""
 
     @staticmethod
     def address(base_url: str) -> str:

@@ -36,6 +36,9 @@ HEADERS = {
     "User-Agent": "turnstone",
 }
 
+Send = Callable[[str, bytes], httpx2.Response]
+"""Post bytes to a path of the server and return the response, an error's as well."""
+
 Refused = Callable[[int, str, dict[str, Any]], str | None]
 """Read a refusal: its status, its words and what was posted; name the parameter it is about."""
 
@@ -47,17 +50,11 @@ class Server:
     message of an error holds the key.
     """
 
-    def __init__(self, base_url: str, headers: Mapping[str, str], faults: Faults) -> None:
+    def __init__(self, send: Send, faults: Faults) -> None:
         self.unwanted: dict[str, frozenset[str]] = {}
         self.place = faults.place
         self.faults = faults
-        self._base_url = base_url.rstrip("/")
-        try:
-            httpx2.URL(base_url)
-            self._transport = Transport(base_url)
-        except httpx2.InvalidURL as error:
-            raise ConfigurationError(f"No model server can be at {self.place}: {error}") from error
-        self._headers = HEADERS | dict(headers)
+        self._send = send
 
     @contextmanager
     def posted(
@@ -74,11 +71,8 @@ class Server:
 
     def _post(self, path: str, body: str, control: Control) -> httpx2.Response:
         try:
-            request = httpx2.Request(
-                "POST", self._base_url + path, headers=self._headers, content=body.encode()
-            )
             with watched(control, control.idle_seconds):
-                return self._transport.handle_request(request)
+                return self._send(path, body.encode())
         except (httpcore2.ReadTimeout, httpcore2.WriteTimeout) as error:
             raise _silent(self.place, control) from error
         except (*UNREACHABLE, UnicodeError) as error:
@@ -94,6 +88,22 @@ class Server:
         fault = self.faults.of_status(status, response.headers, said)
         parameter = refused(status, said, json.loads(body))
         return fault if parameter is None else ParameterRefused(str(fault), parameter)
+
+
+class Sender:
+    """Post with fixed headers over connections of our own."""
+
+    def __init__(self, base_url: str, headers: Mapping[str, str]) -> None:
+        httpx2.URL(base_url)
+        self._base_url = base_url.rstrip("/")
+        self._headers = HEADERS | dict(headers)
+        self._transport = Transport(base_url)
+
+    def __call__(self, path: str, content: bytes) -> httpx2.Response:
+        """Post `content` and return the response, an error's as well."""
+        url = self._base_url + path
+        request = httpx2.Request("POST", url, headers=self._headers, content=content)
+        return self._transport.handle_request(request)
 
 
 class Pieces:
@@ -149,12 +159,12 @@ _lock = threading.Lock()
 
 
 def shared(
-    base_url: str, api_key: SecretStr, headers: Callable[[str], dict[str, str]], faults: Faults
+    base_url: str, api_key: SecretStr, sender: Callable[[str, str], Send], faults: Faults
 ) -> Server:
     """Return this process's one Server of the address, the key and the dialect.
 
-    `faults` says which variables configure it. Raises ConfigurationError for a key that cannot be
-    sent.
+    `sender` makes what posts to an address with a key; `faults` says which variables configure it.
+    Raises ConfigurationError for an address or a key that cannot be used.
     """
     with _lock:
         which = (base_url.rstrip("/"), faults.key_name, api_key)
@@ -165,7 +175,13 @@ def shared(
                     "The key of the model server holds a character no key has."
                 )
             faults = replace(faults, place=urlsplit(base_url).netloc, key=key)
-            _servers[which] = Server(base_url, headers(key), faults)
+            try:
+                send = sender(base_url, key)
+            except httpx2.InvalidURL as error:
+                raise ConfigurationError(
+                    f"No model server can be at {faults.place}: {error}"
+                ) from error
+            _servers[which] = Server(send, faults)
         return _servers[which]
 
 
