@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db.models import QuerySet
 
-from agents.policies import planned, self_repair
+from agents.policies import planned, reflexion, rewoo, self_repair
 from agents.policies.spec import Limits, PolicySpec
 from chat.models import Policy
 from chat.models.policy import digest_of
@@ -52,6 +52,30 @@ _SEEDS = {
             tools=(*TOOLS, ASK),
             limits=Limits(max_turns=50),
             settings=planned.Settings().model_dump(mode="json"),
+        ),
+    ),
+    "reflexion": _Seed(
+        "Reflexion",
+        "Works like Explicit ReAct, but in several tries. A try that gets nowhere ends in a "
+        "lesson in plain words, and the next one begins with it. Made for questions where the "
+        "first way often turns out to be the wrong one.",
+        PolicySpec(
+            policy="reflexion",
+            tools=(*TOOLS, ASK),
+            limits=Limits(max_turns=24),
+            settings=reflexion.Settings().model_dump(),
+        ),
+    ),
+    "rewoo": _Seed(
+        "ReWOO",
+        "Plans all steps first, each with a name for its result, and later steps take earlier "
+        "results by that name; then it answers once. As few model calls as Plan and execute, but "
+        "the steps may build on each other; after one that fails, the rest is planned anew.",
+        PolicySpec(
+            policy="rewoo",
+            tools=TOOLS,
+            limits=Limits(max_turns=30),
+            settings=rewoo.Settings().model_dump(),
         ),
     ),
     "self_repair": _Seed(

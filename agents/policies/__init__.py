@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from agents.errors import ConfigurationError
-from agents.policies import explicit, implicit, plan_execute, planned, self_repair
+from agents.policies import explicit, implicit, plan_execute, planned, reflexion, rewoo, self_repair
 from agents.policies.parts import Build, Parts
 from agents.policies.spec import PolicySpec
 from agents.policies.with_goal import with_goal
@@ -14,6 +14,8 @@ POLICIES: dict[str, Build] = {
     "implicit": implicit.build,
     "plan_execute": plan_execute.build,
     "planned": planned.build,
+    "reflexion": reflexion.build,
+    "rewoo": rewoo.build,
     "self_repair": self_repair.build,
 }
 

@@ -44,7 +44,7 @@ class PlanThink:
         if done < len(plan.calls or ()):
             yield from self._next_call(plan, done)
         else:
-            yield from self._synthesize(state, plan)
+            yield from answered(self.model, _synthesis(state, plan), purpose="synthesize")
 
     def _plan(self, state: State, *, before: Plan | None) -> Iterator[Event]:
         reader = PlanReader(before)
@@ -88,24 +88,29 @@ class PlanThink:
             return ToolCall(tool=name, inputs=arguments or {})
         return ToolCall(tool=name, inputs={"input": arguments})
 
-    def _synthesize(self, state: State, plan: Plan) -> Iterator[Event]:
-        thought, answer, thinking = Trimmed(), Trimmed(), ThinkingReader()
-        cut = False
-        for item in self.model.stream(_synthesis(state, plan), purpose="synthesize"):
-            if isinstance(item, ModelCalled):
-                yield from _shown(thinking.finish(), thought, answer)
-                yield item
-                cut = item.call.stop_reason == "length"
-            elif item.kind == "reasoning":
-                yield from _shown([(True, storable(item.text))], thought, answer)
-            else:
-                yield from _shown(thinking.feed(storable(item.text)), thought, answer)
-        if not answer:
-            raise ProviderGarbled("The model put nothing into its answer. The results are kept.")
-        text = answer.text + (CUT_SHORT if cut else "")
-        if cut:
-            yield AnswerDelta(text=CUT_SHORT)
-        yield Reasoned(node=ReasonNode(kind=ReasonKind.FINAL, text=thought.text, answer=text))
+
+def answered(model: Model, messages: Sequence[Message], *, purpose: str) -> Iterator[Event]:
+    """Yield a reply that is all answer, with what is thought aloud apart, as a FINAL node.
+
+    Raises ProviderGarbled for a reply without an answer.
+    """
+    thought, answer, thinking = Trimmed(), Trimmed(), ThinkingReader()
+    cut = False
+    for item in model.stream(messages, purpose=purpose):
+        if isinstance(item, ModelCalled):
+            yield from _shown(thinking.finish(), thought, answer)
+            yield item
+            cut = item.call.stop_reason == "length"
+        elif item.kind == "reasoning":
+            yield from _shown([(True, storable(item.text))], thought, answer)
+        else:
+            yield from _shown(thinking.feed(storable(item.text)), thought, answer)
+    if not answer:
+        raise ProviderGarbled("The model put nothing into its answer. The results are kept.")
+    text = answer.text + (CUT_SHORT if cut else "")
+    if cut:
+        yield AnswerDelta(text=CUT_SHORT)
+    yield Reasoned(node=ReasonNode(kind=ReasonKind.FINAL, text=thought.text, answer=text))
 
 
 def plan_of(turn: Turn) -> Plan:

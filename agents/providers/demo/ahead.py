@@ -27,6 +27,19 @@ def plan(request: Request) -> str:
     return _written("Answer the question with tools, by rules.", lines, steps)
 
 
+def named_steps(request: Request) -> str:
+    """Return the plan with a name for the result of each step that is known by now."""
+    journey = plan_ahead(request)
+    known = [] if isinstance(journey, Answer) else journey.steps
+    steps = [step for step in known if step.tool in request.tools]
+    if not steps:
+        return "Plan: answer directly"
+    return "\n".join(
+        f"Plan: {step.thought}\n#E{number} = {step.tool}[{_inputs(step)}]"
+        for number, step in enumerate(steps, start=1)
+    )
+
+
 def synthesis(request: Request) -> str:
     """Return the answer that the results add up to."""
     journey = plan_ahead(request)
@@ -62,6 +75,10 @@ def _written(intent: str, lines: list[str], steps: list[Step]) -> str:
     ]
     words = "\n".join(lines)
     return f"Intent: {intent}\nPlan:\n{words}\nTool Calls: {json.dumps(calls, ensure_ascii=False)}"
+
+
+def _inputs(step: Step) -> str:
+    return json.dumps(step.inputs, ensure_ascii=False)
 
 
 def _results(work: str) -> list[str]:

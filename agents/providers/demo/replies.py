@@ -67,6 +67,8 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+_LESSON = "I am rule-based and always go the same way, so another try shows nothing new."
+_NO_OTHER_PLAN = "I know no other way.\nPlan: answer directly"
 _NO_REPAIR = 'I know no other way.\nAction: {"tool": null, "inputs": {}}'
 _ASK_AGAIN = "Ask again under a policy that has it; I am a rule-based demo and know no other way."
 
@@ -74,12 +76,16 @@ _REPLIES: dict[str, Callable[[Request], str]] = {
     "adapt_plan": lambda _: structured.NO_OTHER_WAY,
     "choose_tool": _tool_name,
     "fill_inputs": _inputs,
+    "learn": lambda _: _LESSON,
     "plan": ahead.plan,
     "plan_goals": structured.goals,
     "reflect": lambda _: "",
+    "plan_again": lambda _: _NO_OTHER_PLAN,
+    "plan_steps": ahead.named_steps,
     "repair": lambda _: _NO_REPAIR,
     "settle_goal": again.settle,
     "step": lambda request: structured.step(next_move(request), request),
+    "solve": ahead.synthesis,
     "summarize": _summary,
     "synthesize": ahead.synthesis,
 }

@@ -90,6 +90,23 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
         step("add", left=2, right=3),
         step("complete", result="two\n\nlines"),
     ),
+    "reflexion": (
+        "first\nAction: search\nAction Input: q",
+        "no format at all",
+        "then\nAction: broken\nAction Input: x",
+        "<think>so</think>I broke it; I add instead.",
+        "then\nAction: ghost\nAction Input: x",
+        'then\nAction: add\nAction Input: {"left": 2, "right": 3}',
+        "enough\nFinal Answer: two\n\nlines",
+    ),
+    "rewoo": (
+        "Plan: use what is not there\n#E1 = search[#E7]",
+        "<think>so</think>\nPlan: find\n#E1 = search[q]\nPlan: break\n**#E2** = broken[#E1]",
+        'It broke.\n```\nPlan: add\n#E3 = add[{"left": 2, "right": 3}]\n'
+        "Plan: say\n#E4 = LLM[Say #E3 of #E1]\n```",
+        "five of ran q",
+        "two\n\nlines",
+    ),
     "self_repair": (
         'first\nAction: {"tool": "search", "inputs": {"query": "q", "zzz": 1}}',
         'then\nAction: {"tool": "add", "inputs": [1]}',
@@ -121,7 +138,7 @@ ORDER: dict[type, tuple[type, ...]] = {
     Reasoned: (ActionProposed, Observed, ModelCalled, TurnCompleted),
     ActionProposed: (ActionStarted,),
     ActionStarted: (ObservationDelta, Observed),
-    ObservationDelta: (ObservationDelta, Observed),
+    ObservationDelta: (ObservationDelta, ModelCalled, Observed),
     Observed: (TurnCompleted,),
     TurnCompleted: (TurnStarted, AnswerDelta, ModelCalled, RunEnded),
     RunEnded: (),
@@ -132,9 +149,7 @@ def script(policy: str, limit: str) -> list[str]:
     """Return the policy's script; what comes after its last turn is the summary."""
     if limit == "answered":
         return list(SCRIPTS[policy])
-    calls = {"explicit": 2, "implicit": 4, "plan_execute": 2, "planned": 2, "self_repair": 2}[
-        policy
-    ]
+    calls = 4 if policy == "implicit" else 2
     return [*SCRIPTS[policy][:calls], "the best I have"]
 
 
@@ -292,6 +307,8 @@ def test_a_call_that_may_not_be_made_twice_is_not(policy: str, stage: Callable[[
             'Tool Calls: [{"toolName": "send", "arguments": {"text": "x"}}]',
             "a",
         ],
+        "reflexion": ["s\nAction: send\nAction Input: x", "t\nFinal Answer: a"],
+        "rewoo": ["Plan: tell\n#E1 = send[x]", "Plan: answer directly", "a"],
         "planned": [goals("tell"), step("send", text="x"), step("complete", result="a")],
     }[policy]
     events = stage(policy).play(said).events

@@ -1,0 +1,85 @@
+"""Reflexion: a try that fails ends in a lesson, and the next try begins with it.
+
+Shinn et al. 2023, arXiv 2303.11366, around the explicit ReAct of each try.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from agents.act.by_name import ByName
+from agents.contracts import Decision, Reason, Status, Step, Value
+from agents.decide import FailureLimit, RepeatLimit, TurnLimit, react_in_text
+from agents.events import Event, RunEnded
+from agents.policies.parts import Parts
+from agents.policy import Decide, Policy
+from agents.policy import Summarize as SummarizeShape
+from agents.state import State
+from agents.summarize import Summarize
+from agents.think.lesson import LessonThink
+from agents.think.text import TextThink
+from agents.tries import last_try, lessons
+
+_FAILED = frozenset({Reason.TURNS, Reason.REPEATS, Reason.FAILURES})
+
+
+class Settings(Value):
+    """How many tries a run has, and what ends one: its turns, or failures in a row.
+
+    The limit of the run's turns counts the turns of all tries, and the lessons.
+    """
+
+    tries: int = Field(default=3, ge=1, le=20)
+    turns_per_try: int = Field(default=6, ge=1)
+    failures_per_try: int = Field(default=3, ge=1)
+
+
+def build(parts: Parts) -> Policy:
+    """Return the policy for one run."""
+    settings = parts.settings_as(Settings)
+    model, turns = parts.model, parts.limits.max_turns
+    bounded = FailureLimit(RepeatLimit(react_in_text), settings.failures_per_try)
+    one_try = TurnLimit(bounded, settings.turns_per_try)
+    return Policy(
+        name="reflexion",
+        think=LessonThink(TextThink(model, parts.toolkit), model, one_try),
+        act=ByName(parts.toolkit, model.control),
+        decide=TurnLimit(_NextTry(one_try, settings.tries, turns), turns),
+        summarize=_AfterTries(Summarize(model, turns)),
+    )
+
+
+@dataclass(frozen=True)
+class _NextTry:
+    """Reason about a try that failed, while tries are left and turns for a lesson and a step."""
+
+    one_try: Decide
+    tries: int
+    max_turns: int
+
+    def __call__(self, state: State) -> Decision:
+        decision = self.one_try(last_try(state))
+        has_failed = decision.step is Step.HALT and decision.reason in _FAILED
+        is_last = len(lessons(state.turns)) + 1 >= self.tries
+        if has_failed and not is_last and len(state.turns) + 2 <= self.max_turns:
+            return Decision(step=Step.REASON)
+        return decision
+
+
+@dataclass(frozen=True)
+class _AfterTries:
+    """Say of a run without an answer how many tries there were."""
+
+    summarize: SummarizeShape
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        tries = len(lessons(state.turns)) + 1
+        count = f"{tries} tries" if tries > 1 else "1 try"
+        said = f"No answer after {count}, with {len(state.turns)} turns in all."
+        for event in self.summarize(state):
+            if isinstance(event, RunEnded) and event.outcome.status is Status.EXHAUSTED:
+                more = event.outcome.message.partition(". ")[2]
+                message = f"{said} {more}".strip()
+                event = RunEnded(outcome=event.outcome.model_copy(update={"message": message}))
+            yield event

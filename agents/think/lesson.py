@@ -1,0 +1,70 @@
+"""Think about a try that failed, and begin the next one with what was learnt.
+
+Reflexion (Shinn et al. 2023, arXiv 2303.11366): the lesson is words, and only it is carried on.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from agents.contracts import Decision, Message, Reason, Step
+from agents.events import Event, ModelCalled, Reasoned, ThoughtDelta
+from agents.policy import Decide, Think
+from agents.reasoning.model import Model
+from agents.reasoning.parsing_thinking import ThinkingReader
+from agents.reasoning.prompts import conversation, enclosed, goal_and_transcript, render
+from agents.reasoning.trimmed import Trimmed
+from agents.state import State
+from agents.tools.output import storable
+from agents.tries import last_try, lesson, lessons
+
+NO_LESSON = "The last try did not come to an answer. I take another way."
+
+_WHY = {
+    Reason.TURNS: "It took too many turns.",
+    Reason.REPEATS: "It repeated the same action without anything new.",
+    Reason.FAILURES: "One step after the other failed.",
+}
+
+
+@dataclass(frozen=True)
+class LessonThink:
+    """Reflect where `one_try` has halted, else think within the try, lessons first."""
+
+    think: Think
+    model: Model
+    one_try: Decide
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the lesson, or the wrapped events."""
+        begun = last_try(state)
+        halt = self.one_try(replace(begun, turns=begun.turns[:-1]))
+        if halt.step is Step.HALT:
+            yield from self._reflect(state, begun, halt)
+        else:
+            yield from self.think(replace(begun, turns=[*lessons(state.turns), *begun.turns]))
+
+    def _reflect(self, state: State, begun: State, halt: Decision) -> Iterator[Event]:
+        learnt = lessons(state.turns)
+        thinking, text = ThinkingReader(), Trimmed()
+        messages = self._messages(state, begun, halt)
+        for item in self.model.stream(messages, purpose="learn"):
+            pieces = []
+            if isinstance(item, ModelCalled):
+                pieces = thinking.finish()
+            elif item.kind == "answer":
+                pieces = thinking.feed(storable(item.text))
+            for piece in pieces:
+                if not piece.is_thought and (shown := text.add(piece.text)):
+                    yield ThoughtDelta(text=shown)
+            if isinstance(item, ModelCalled):
+                yield item
+        if not text:
+            yield ThoughtDelta(text=NO_LESSON)
+        yield Reasoned(node=lesson(text.text or NO_LESSON, len(learnt) + 1))
+
+    def _messages(self, state: State, begun: State, halt: Decision) -> list[Message]:
+        earlier = [turn.thought.text for turn in lessons(state.turns) if turn.thought]
+        told = "".join(f"Earlier lesson:\n{enclosed('lesson', text)}\n\n" for text in earlier)
+        why = _WHY.get(halt.reason or Reason.TURNS, "")
+        between = f"{told}Why the last try ended: {why}\n\n"
+        return conversation(render("reflexion/learn"), state, goal_and_transcript(begun, between))
