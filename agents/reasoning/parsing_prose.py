@@ -18,7 +18,7 @@ _LABEL = re.compile(
 )
 _THINKS = re.compile(
     r"^[ \t]{0,20}(?P<text>(?:I think|I need to|I should|I will|I'll|Let me|First,? I)\b"
-    r"[^.!?]{0,4000}(?:[.!?](?=\s|$)|\Z))",
+    r"[^.!?]{0,500}[.!?])",
     re.IGNORECASE | re.MULTILINE,
 )
 _USES = re.compile(
@@ -28,6 +28,13 @@ _USES = re.compile(
 )
 _TOOL = re.compile(r"[\s`'\"*\[]{0,8}(?P<name>[\w.-]{1,100})")
 _PAIR = re.compile(r"^[ \t]{0,20}(?:[-*][ \t]{1,3})?(?P<name>\w{1,100})[ \t]{0,3}[:=]", re.M)
+_NAMED = re.compile(
+    r"\b(?P<name>url|link|selector|element|text|query)[ \t]{0,3}[:=]?[ \t]{0,3}"
+    r"(?:\"(?P<double>[^\"\n]{1,2000})\"|'(?P<single>[^'\n]{1,2000})'"
+    r"|(?P<bare>https?://[^\s\"']{1,2000}|#[\w-]{1,200}))",
+    re.IGNORECASE,
+)
+_NAMES = {"link": "url", "element": "selector"}
 _NOT_LETTERS = re.compile(r"[^a-z]+")
 _NO_TOOL = frozenset({"none", "null", "nothing", "na"})
 _PAIRS = 100
@@ -82,7 +89,7 @@ def _action(parts: dict[str, str], text: str) -> Action | None:
     if parts.get("finalanswer"):
         return Action("complete", {"result": parts["finalanswer"]})
     used = None if parts else _USES.search(text)
-    return None if used is None else Action(used["tool"], _object(text[used.end() :]))
+    return None if used is None else Action(used["tool"], _mentioned(text[used.end() :]))
 
 
 def _inputs(written: str) -> dict[str, Any]:
@@ -94,6 +101,18 @@ def _inputs(written: str) -> dict[str, Any]:
     for number, pair in enumerate(pairs):
         end = pairs[number + 1].start() if number + 1 < len(pairs) else len(written)
         found[pair["name"]] = loose_value(written[pair.end() : end].strip().strip("\"'`"))
+    return found
+
+
+def _mentioned(text: str) -> dict[str, Any]:
+    """Return the inputs as an object, else those that the words name and quote."""
+    if "{" in text:
+        return _object(text)
+    found: dict[str, Any] = {}
+    for named in islice(_NAMED.finditer(text), _PAIRS):
+        name = named["name"].lower()
+        value = named["double"] or named["single"] or named["bare"].rstrip(".,;)")
+        found.setdefault(_NAMES.get(name, name), value)
     return found
 
 

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from agents.reasoning.structure import Action, clamped_confidence
 
 _URL = re.compile(r"https?://[^\s\"'<>]{1,2000}")
+_SELECTOR = re.compile(r"(?<!\S)[#.][A-Za-z][\w-]{0,200}")
+_TOUCHES = frozenset({"click", "hover", "type", "type_text", "extract_text"})
 _OPENS_PAGES = frozenset({"navigate", "goto", "open", "http_get"})
 
 
@@ -21,8 +23,8 @@ class Branch(NamedTuple):
 def read_tree(tree: Mapping[str, Any]) -> Branch:
     """Return the selected branch, else the one with the highest score.
 
-    Its action is the first of `tools_needed`, without parameters but for an address that the
-    branch itself names and a tool that opens it.
+    Its action is the first of `tools_needed`, with no parameters but the address or the selector
+    that the branch itself names, for a tool that takes one.
     """
     given = tree.get("branches")
     branches = [b for b in given if isinstance(b, Mapping)] if isinstance(given, list) else []
@@ -67,6 +69,9 @@ def _action(branch: Mapping[str, Any]) -> Action | None:
     parameters = branch.get("parameters")
     if isinstance(parameters, Mapping):
         return Action(tool, dict(parameters))
-    address = _URL.search(f"{branch.get('strategy', '')} {branch.get('reasoning', '')}")
-    is_named = address is not None and tool in _OPENS_PAGES
-    return Action(tool, {"url": address[0].rstrip(".,;)")} if is_named and address else {})
+    said = f"{branch.get('strategy', '')} {branch.get('reasoning', '')}"
+    address = _URL.search(said) if tool in _OPENS_PAGES else None
+    if address is not None:
+        return Action(tool, {"url": address[0].rstrip(".,;)")})
+    selector = _SELECTOR.search(said) if tool in _TOUCHES else None
+    return Action(tool, {} if selector is None else {"selector": selector[0]})

@@ -27,11 +27,18 @@ def named_action(given: object) -> Action | None:
     tool = next((given[name] for name in _TOOLS if given.get(name)), None)
     if isinstance(tool, bool) or not isinstance(tool, str | int | float):
         return None
-    parameters = next((given[name] for name in _PARAMETERS if name in given), None)
+    inputs = _object(next((given[name] for name in _PARAMETERS if name in given), None))
     bare = str(tool).strip()
-    return (
-        Action(bare, dict(parameters) if isinstance(parameters, Mapping) else {}) if bare else None
-    )
+    return None if inputs is None or not bare else Action(bare, inputs)
+
+
+def _object(given: object) -> dict[str, Any] | None:
+    """Return parameters as an object, none as an empty one; None for what is no object."""
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        given = loose_value(given)
+    if given is None or given == "":
+        return {}
+    return dict(given) if isinstance(given, Mapping) else None
 
 
 def mended_shorthand(value: dict[str, Any], tools: Collection[str] = ()) -> dict[str, Any]:
