@@ -1,8 +1,9 @@
 """Self-repair: reasoning aloud, then one action as JSON; what fails is repaired a few times."""
 
 from dataclasses import replace
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from agents.act.after_retries import AfterRetries
 from agents.act.approval import Approved
@@ -25,7 +26,8 @@ class Settings(Value):
 
     `repair` lets the model repair what failed, at `repair_temperature` and in `repair_tokens`;
     without it, a failed call that does no harm is made again as it was. `backoff_seconds` is the
-    pause before the first retry of a tool, and grows by as much with each.
+    pause before the first retry of a tool, and grows by as much with each. The run ends after
+    `max_failures` failed turns in a row.
     """
 
     temperature: float = Field(default=0.7, ge=0, le=2)
@@ -39,6 +41,13 @@ class Settings(Value):
     max_tool_errors: int = Field(default=2, ge=0, le=20)
     backoff_seconds: float = Field(default=0.8, ge=0, le=60)
     max_failures: int = Field(default=6, ge=1)
+
+    @model_validator(mode="after")
+    def _leaves_room_for_retries(self) -> Self:
+        retries = max(self.max_parse_retries, self.max_tool_errors)
+        if self.max_failures <= retries:
+            raise ValueError(f"max_failures must be more than the {retries} retries of a step")
+        return self
 
 
 def build(parts: Parts) -> Policy:
