@@ -47,10 +47,16 @@ def find_chromium(configured: str = "") -> tuple[str, str]:
     """Return the path of a browser that can be driven, and why there is none if it is empty."""
     if importlib.util.find_spec("playwright") is None:
         return "", "the package playwright is not installed"
-    found = configured or next(filter(None, map(shutil.which, _NAMES)), "")
+    found = configured or next(filter(None, map(shutil.which, _NAMES)), "") or _playwrights_own()
     if not found or not Path(found).is_file():
         return "", f"there is no browser at {found}" if found else "no Chromium is installed"
     return found, ""
+
+
+def _playwrights_own() -> str:
+    """Return the newest browser that Playwright has installed for this user, empty if none."""
+    installed = Path.home() / ".cache" / "ms-playwright"
+    return str(max(installed.glob("chromium-*/chrome-linux*/chrome"), default=""))
 
 
 class BrowserSession:

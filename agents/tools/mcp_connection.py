@@ -7,10 +7,9 @@ one call, and is tried again on the next use.
 import asyncio
 import atexit
 import contextlib
-import os
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as WaitedInVain
 from functools import cache
@@ -19,10 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agents.control import Control
 from agents.errors import ToolFailed, ToolTimeout
 from agents.tools.json_inputs import readable
+from agents.tools.mcp_link import McpLink
 from agents.tools.mcp_servers import McpServer
 
 if TYPE_CHECKING:
-    from mcp import Client, types
+    from mcp import types
 
 CONNECT_SECONDS = 20.0
 PATIENCE = 30.0
@@ -30,7 +30,6 @@ PATIENCE = 30.0
 
 _MAKING = threading.RLock()
 _GLANCE = 0.1
-_MOST_PAGES = 20
 _REASON = 200
 
 T = TypeVar("T")
@@ -44,7 +43,7 @@ class McpConnection:
         self.failure = ""
         self._failed_at = float("-inf")
         self._opening = asyncio.Lock()
-        self._link: _Link | None = None
+        self._link: McpLink | None = None
 
     def tools(self, control: Control) -> Sequence["types.Tool"]:
         """Return what the server offers; raises ToolFailed if it cannot be reached, and Halted."""
@@ -80,7 +79,7 @@ class McpConnection:
             await self._drop(link)
             raise _in_words(self.server, error) from None
 
-    async def _linked(self) -> "_Link":
+    async def _linked(self) -> McpLink:
         """Return the open link, opening it if there is none that lives."""
         async with self._opening:
             if self._link is not None and self._link.is_gone:
@@ -89,10 +88,10 @@ class McpConnection:
                 self._link = await self._opened()
             return self._link
 
-    async def _opened(self) -> "_Link":
+    async def _opened(self) -> McpLink:
         if time.monotonic() - self._failed_at < PATIENCE:
             raise ToolFailed(self.failure)
-        link = _Link(self.server)
+        link = McpLink(self.server)
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await link.open()
@@ -107,141 +106,10 @@ class McpConnection:
         self.failure = ""
         return link
 
-    async def _drop(self, link: "_Link") -> None:
+    async def _drop(self, link: McpLink) -> None:
         if self._link is link:
             self._link = None
         await link.close()
-
-
-class _Link:
-    """One open connection, entered and left by a task of its own, as the SDK demands."""
-
-    client: "Client"
-
-    def __init__(self, server: McpServer) -> None:
-        self._server = server
-        self._over = asyncio.Event()
-        self._ended = asyncio.Event()
-        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._task: asyncio.Task[None] | None = None
-        self.tools: Sequence[types.Tool] = ()
-
-    @property
-    def is_gone(self) -> bool:
-        """Tell whether the other side has hung up."""
-        return self._ended.is_set() or (self._task is not None and self._task.done())
-
-    async def open(self) -> None:
-        """Connect and list the tools; raises whatever goes wrong."""
-        self._task = asyncio.create_task(self._hold())
-        await asyncio.wait({self._ready, self._task}, return_when=asyncio.FIRST_COMPLETED)
-        if self._task.done():
-            await self._task
-        await self._ready
-
-    async def close(self) -> None:
-        """Disconnect; a server that was started gets a moment to end and is then killed."""
-        self._over.set()
-        if self._task is None:
-            return
-        if not self._ready.done():
-            self._task.cancel()
-        with contextlib.suppress(BaseException):
-            await asyncio.wait({self._task}, timeout=8)
-            self._task.cancel()
-
-    async def _hold(self) -> None:
-        from mcp import Client
-
-        async with (
-            _transport(self._server, self._ended.set) as transport,
-            Client(transport) as client,
-        ):
-            self.client = client
-            self.tools = await _every_tool(client)
-            if not self._ready.done():
-                self._ready.set_result(None)
-            await self._over.wait()
-
-
-async def _every_tool(client: "Client") -> list["types.Tool"]:
-    tools: list[types.Tool] = []
-    cursor: str | None = None
-    for _ in range(_MOST_PAGES):
-        page = await client.list_tools(cursor=cursor)
-        tools += page.tools
-        cursor = page.next_cursor
-        if not cursor:
-            break
-    return tools
-
-
-@contextlib.asynccontextmanager
-async def _transport(server: McpServer, gone: Callable[[], None]) -> AsyncIterator[Any]:
-    """Yield the transport to a server, which tells by `gone` that the other side hung up."""
-    import httpx2
-    from mcp import StdioServerParameters, stdio_client
-    from mcp.client.streamable_http import streamable_http_client
-
-    if server.url:
-        timeout = httpx2.Timeout(30.0, read=server.timeout + 10)
-        headers = dict(server.headers)
-        async with httpx2.AsyncClient(headers=headers, timeout=timeout) as http:
-            yield _Watched(streamable_http_client(server.url, http_client=http), gone)
-        return
-    parameters = StdioServerParameters(
-        command=server.command,
-        args=list(server.args),
-        env=dict(server.env),
-        cwd=server.cwd,
-        encoding_error_handler="replace",
-    )
-    # A worker's own stderr may be no file, and a stranger's words have no place in its log.
-    with open(os.devnull, "w") as nowhere:  # noqa: ASYNC230 - it is not waited for
-        yield _Watched(stdio_client(parameters, errlog=nowhere), gone)
-
-
-class _Watched:
-    """A transport whose stream of messages tells when it ends."""
-
-    def __init__(self, transport: Any, gone: Callable[[], None]) -> None:
-        self._transport = transport
-        self._gone = gone
-
-    async def __aenter__(self) -> tuple[Any, Any]:
-        read, write = await self._transport.__aenter__()
-        return _Telling(read, self._gone), write
-
-    async def __aexit__(self, *failure: Any) -> Any:
-        return await self._transport.__aexit__(*failure)
-
-
-class _Telling:
-    """A stream that is as the one within, and tells when it ends."""
-
-    def __init__(self, stream: Any, gone: Callable[[], None]) -> None:
-        self._stream = stream
-        self._gone = gone
-
-    def __aiter__(self) -> "_Telling":
-        return self
-
-    async def __anext__(self) -> Any:
-        try:
-            return await self._stream.__anext__()
-        except BaseException:
-            self._gone()
-            raise
-
-    async def __aenter__(self) -> "_Telling":
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *failure: Any) -> Any:
-        return await self._stream.__aexit__(*failure)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
 
 
 def _in_words(server: McpServer, error: BaseException) -> ToolFailed | ToolTimeout:

@@ -7,10 +7,14 @@ said to be the server's.
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
+from agents.contracts import Image
 from agents.control import Control
 from agents.errors import AgentError, ConfigurationError, ToolFailed
 from agents.tools.json_inputs import JsonInputs, readable
@@ -114,17 +118,26 @@ def _tool(link: McpConnection, told: "types.Tool") -> Tool:
     )
 
 
-def _runner(link: McpConnection, name: str) -> Callable[..., str]:
-    def run(*, control: Control, **inputs: Any) -> str:
+def _runner(link: McpConnection, name: str) -> Callable[..., Iterator[str | Image]]:
+    def run(*, control: Control, **inputs: Any) -> Iterator[str | Image]:
         result = link.call(name, inputs, control)
         text = "\n".join(filter(None, map(_text, result.content)))
         if not text and result.structured_content is not None:
             text = json.dumps(result.structured_content, ensure_ascii=False)
         if result.is_error:
             raise ToolFailed(text or "The tool failed and did not say why.")
-        return text or "(the tool gave no text)"
+        yield text or "(the tool gave no text)"
+        yield from _images(result.content)
 
     return run
+
+
+def _images(blocks: Iterable["types.ContentBlock"]) -> Iterator[Image]:
+    """Yield the pictures of a result, without those that are none."""
+    for block in blocks:
+        if block.type == "image":
+            with suppress(ValidationError):
+                yield Image(media_type=block.mime_type, data=block.data)
 
 
 def _text(block: "types.ContentBlock") -> str:

@@ -1,5 +1,6 @@
 """A real browser is driven over a local site, within the same reach as http_get."""
 
+import os
 import shutil
 import threading
 from base64 import b64decode
@@ -28,7 +29,7 @@ SHOP = """<!doctype html><title>Shop</title><h1>Lamps</h1><p>Choose one.</p>
 
 @pytest.fixture(scope="module")
 def chromium() -> str:
-    found, reason = find_chromium()
+    found, reason = find_chromium(os.environ.get("TURNSTONE_CHROMIUM", ""))
     assert found, f"The tests need a Chromium: {reason}"
     return found
 

@@ -86,7 +86,9 @@ def test_the_tools_of_a_started_server_are_called_by_their_long_names(
 def test_results_that_are_no_text_are_named(everything: McpServer) -> None:
     kit = offers(everything)
 
-    assert "[image, image/png, " in call(kit, "all__get-tiny-image").text
+    pictured = call(kit, "all__get-tiny-image")
+    assert "[image, image/png, " in pictured.text
+    assert [image.media_type for image in pictured.images] == ["image/png"]
     assert "temperature" in call(kit, "all__get-structured-content", location="New York").text
     assert "[resource" in call(kit, "all__get-resource-links", count=1).text
 
