@@ -50,7 +50,7 @@ class Repair:
         cut = yield from read_reply(reader, items)
         node = concluded(reader.reply, self.toolkit, cut=cut)
         if node is None:
-            yield from self.think(state)
+            yield from _after(reader.reply.thought, self.think(state))
         else:
             yield Reasoned(node=node)
 
@@ -93,6 +93,21 @@ class Again:
             return failed.action if self.toolkit.get(failed.action.tool).idempotent else None
         except ToolNotFound:
             return None
+
+
+def _after(said: str, events: Iterator[Event]) -> Iterator[Event]:
+    """Yield a thought's events with what was said before it in front of its text."""
+    between = "\n\n" if said else ""
+    for event in events:
+        match event:
+            case ThoughtDelta(text=text):
+                yield ThoughtDelta(text=between + text)
+                between = ""
+            case Reasoned(node=node):
+                text = "\n\n".join(filter(None, [said, node.text]))
+                yield Reasoned(node=node.model_copy(update={"text": text}))
+            case _:
+                yield event
 
 
 def _attempted(failed: Turn) -> str:

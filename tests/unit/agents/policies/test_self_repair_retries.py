@@ -234,8 +234,11 @@ def test_without_a_model_to_repair_nothing_that_may_do_harm_is_made_again(self_r
 
 
 def test_a_repair_that_finds_no_tool_lets_the_model_think_on(self_repair: Any) -> None:
-    played = self_repair.play([act("broken", text="x"), act(None), act("add", left=1), ANSWER])
+    none = 'No tool can.\nAction: {"tool": null}'
 
+    played = self_repair.play([act("broken", text="x"), none, act("add", left=1), ANSWER])
+
+    assert played.state.turns[1].thought.text == "No tool can.\n\nso"
     assert purposes(played) == ["think", "repair", "think", "think"]
     assert [turn.index for turn in played.state.turns] == [0, 1, 2]
     assert "ERROR: ToolFailed: cannot x" in asked(played.calls[2])
