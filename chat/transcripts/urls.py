@@ -19,6 +19,11 @@ urlpatterns = [
         name="transcript_markdown",
     ),
     path("runs/<int:run_id>/turns/<int:number>/<slug:part>.txt", views.turn_text, name="turn_text"),
+    path(
+        "runs/<int:run_id>/turns/<int:number>/pictures/<int:picture>/",
+        views.turn_picture,
+        name="turn_picture",
+    ),
     path("runs/<int:run_id>/calls/<int:number>/", views.model_call, name="model_call"),
     path(
         "runs/<int:run_id>/calls/<int:number>/request.txt",

@@ -1,6 +1,7 @@
 """The transcript of a run, to be read by its owner and by reviewers."""
 
 import json
+from base64 import b64decode
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
@@ -15,6 +16,7 @@ from chat.transcripts.reading import read
 from chat.transcripts.request import shown
 
 PLAIN = "text/plain; charset=utf-8"
+PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 @login_required
@@ -61,6 +63,21 @@ def turn_text(request: SignedInRequest, run_id: int, number: int, part: str) -> 
     if request.htmx:
         return render(request, "chat/_whole_text.html", {"text": texts[part]})
     return HttpResponse(texts[part], content_type=PLAIN)
+
+
+@login_required
+@require_GET
+def turn_picture(request: SignedInRequest, run_id: int, number: int, picture: int) -> HttpResponse:
+    """Return one picture of a turn, counted from 1; only kinds that are nothing but pictures."""
+    turn = get_object_or_404(Turn, run=_readable(request, run_id), index=number - 1)
+    found = dict(enumerate(turn.images, 1)).get(picture)
+    if found is None or found.media_type not in PICTURES:
+        raise Http404
+    try:
+        content = b64decode(found.data)
+    except ValueError:
+        raise Http404 from None  # a tool gave what is no picture
+    return HttpResponse(content, content_type=found.media_type)
 
 
 @login_required
