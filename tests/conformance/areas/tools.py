@@ -35,6 +35,7 @@ NO_EXTRAS = "an unknown input is refused by name, or pruned before by self_repai
 WITHOUT_INPUTS = "a tool that needs no inputs is a useful one"
 RETURNS_TEXT = "every tool returns text, so there is no return type to get wrong"
 ONE_PURPOSE = "one description says what a tool is for and when to use it"
+NO_VALUE = "what has no value, such as a division by zero, is told as a failure and not as a number"
 BETTER = "the source gives up on it, and it is worked out here"
 NO_SECRETS = "the message of an unknown exception may hold secrets: the log has it, the model not"
 NO_PASSWORDS = "an address with a password in it is not opened"
@@ -59,6 +60,13 @@ def check_calculator(case: Case) -> str | None:
     )
     if expected["status"] == "error":
         return _failed(case, seen, expected.get("error_contains", ""))
+    if seen.error and str(expected["result"]).lstrip("-").lower() in (
+        "infinity",
+        "inf",
+        "nan",
+        "none",
+    ):
+        return NO_VALUE
     assert seen.error is None, seen.text
     _same_value(seen.text, expected["result"])
     return None
