@@ -64,6 +64,18 @@ def release(run: Run) -> None:
     fence(run, status=RunStatus.INTERRUPTED, lease_until=None, woken_at=Now())
 
 
+def give_up(run: Run, message: str) -> None:
+    """End a run that cannot even be recorded, so that nobody tries it for ever."""
+    fence(
+        run,
+        status=RunStatus.FAILED,
+        reason="internal",
+        message=message,
+        lease_until=None,
+        ended_at=Now(),
+    )
+
+
 def renew(run_ids: Collection[int], worker: str) -> None:
     """Prolong the leases of a worker's runs in one statement."""
     Run.objects.filter(pk__in=run_ids, worker=worker, status=RunStatus.RUNNING).update(

@@ -24,7 +24,7 @@ from agents.reasoning.model import Model
 from agents.state import State
 from chat.live.publisher import publisher
 from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
-from chat.runs.lease import LeaseLost, claim, fence, release
+from chat.runs.lease import LeaseLost, claim, fence, give_up, release
 from chat.runs.patience import hand_back, patiently
 from chat.runs.providers import provider_for
 from chat.runs.recorder import Recorder
@@ -67,6 +67,9 @@ def work(run_id: int) -> None:
             _let_go(run)
         except (OperationalError, InterfaceError):
             logger.exception("Run %s waits for its lease to end: Postgres is away", run.pk)
+        except Exception:
+            logger.exception("Run %s cannot be worked on", run.pk)
+            patiently(lambda: give_up(run, BROKEN))
         finally:
             channel.close()
 

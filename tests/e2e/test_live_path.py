@@ -1,6 +1,7 @@
 """The way of a question through real processes: socket, table, worker, stream and back."""
 
 import json
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -70,7 +71,9 @@ def send(socket: ClientConnection, policy: str) -> None:
 def read_until(socket: ClientConnection, kind: str) -> list[dict[str, Any]]:
     """Return the frames up to the one of a kind, or that holds an event of it."""
     frames: list[dict[str, Any]] = []
+    deadline = time.monotonic() + 60
     while True:
+        assert time.monotonic() < deadline, f"Waited in vain for {kind} after {frames!r:.2000}."
         frame = json.loads(socket.recv(timeout=30))
         frames.append(frame)
         if kind in (frame["type"], *(event["type"] for event in frame.get("events", ()))):

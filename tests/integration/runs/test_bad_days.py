@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from agents.providers.choice import ModelChoice
 from chat.models import ModelCall, PolicyVersion, Run, RunStatus, TurnStatus
@@ -174,3 +175,23 @@ def test_a_run_out_of_turns_is_not_called_a_success(asked: Callable[..., Run]) -
     assert (run.status, run.reason, run.partial) == (RunStatus.EXHAUSTED, "turns", True)
     assert run.answer == "As far as I got."
     assert run.model_calls.latest("index").turn_index == 1
+
+
+def test_a_run_that_cannot_even_be_read_ends_and_is_not_tried_for_ever(
+    asked: Callable[..., Run],
+) -> None:
+    run = asked([{"say": "Final Answer: 4"}])
+    rename("thought", "thought_of_another_release")
+    try:
+        runner.work(run.pk)
+    finally:
+        rename("thought_of_another_release", "thought")
+
+    run.refresh_from_db()
+    assert (run.status, run.reason, run.attempt) == (RunStatus.FAILED, "internal", 1)
+    assert run.message
+
+
+def rename(before: str, after: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE chat_turn RENAME COLUMN {before} TO {after}")
