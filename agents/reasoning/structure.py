@@ -98,8 +98,8 @@ def _finite(written: str) -> float | str:
 
 def _first(pairs: Iterable[tuple[str, object]]) -> Action | None:
     for name, inner in pairs:
-        if isinstance(inner, Mapping):
-            return Action(str(name), dict(inner))
+        if isinstance(inner, Mapping) and name.strip():
+            return Action(name.strip(), dict(inner))
     return None
 
 

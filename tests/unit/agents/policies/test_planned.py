@@ -1,0 +1,351 @@
+"""The policy planned: a plan, structured steps towards its goals, and an honest end."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agents.contracts import Exchange, Reason, ReasonKind, Status
+from agents.control import Control
+from agents.errors import ConfigurationError
+from agents.events import AnswerDelta, ThoughtDelta
+from agents.planning import GoalStatus, plan_of
+from agents.policies import build
+from agents.policies.parts import Parts
+from agents.policies.spec import Limits, PolicySpec
+from agents.providers.scripted import ScriptedProvider
+from agents.reasoning.model import Model
+from agents.tools.spec import Safety, Tool, tool
+from agents.tools.toolkit import Toolkit
+
+Play = Callable[..., Any]
+
+
+def goals(*descriptions: str) -> str:
+    told = [{"description": text, "success_criteria": "seen"} for text in descriptions]
+    return json.dumps({"phases": [{"name": "p", "goals": told}]})
+
+
+def step(name: str, **parameters: Any) -> str:
+    return json.dumps({"thought": "t", "action": {"tool": name, "parameters": parameters}})
+
+
+DONE = step("complete", result="all")
+SUMMARY = "as far as I came"
+
+
+@tool(safety=Safety.SENSITIVE)
+def pay(amount: int) -> str:
+    """Pay."""
+    return f"paid {amount}"
+
+
+@pytest.fixture
+def play(stage: Callable[[str], Any]) -> Play:
+    """Play a script without a plan, unless `planning` says otherwise."""
+
+    def played(*script: Any, planning: str = "never", **options: Any) -> Any:
+        settings = {"planning": planning, **options.pop("settings", {})}
+        options.setdefault("max_turns", 50)
+        return stage("planned").play(script, **settings, **options)
+
+    return played
+
+
+def asked(played: Any, number: int) -> str:
+    messages = json.loads(played.calls[number].request)["messages"]
+    return "\n".join(message["content"] for message in messages)
+
+
+def purposes(played: Any) -> list[str]:
+    return [call.purpose for call in played.calls]
+
+
+def observations(played: Any) -> list[Any]:
+    return [turn.observation for turn in played.state.turns if turn.observation is not None]
+
+
+def test_a_step_is_taken_and_completion_is_the_answer(play: Play) -> None:
+    played = play(step("add", left=2, right=3), step("complete", result="It is **5**."))
+
+    assert (played.outcome.status, played.outcome.answer) == (Status.SUCCEEDED, "It is **5**.")
+    assert [turn.thought.kind for turn in played.state.turns] == [
+        ReasonKind.ACTION,
+        ReasonKind.FINAL,
+    ]
+
+
+def test_the_thought_is_shown_as_it_comes_in_any_chunks(play: Play) -> None:
+    for chunk in (1, 3, 1000):
+        played = play({"say": DONE, "chunk": chunk})
+        shown = "".join(e.text for e in played.events if isinstance(e, ThoughtDelta))
+        assert shown == played.state.turns[0].thought.text == "t"
+
+
+def test_a_task_of_several_steps_is_planned_and_a_simple_one_is_not(play: Play) -> None:
+    script = (goals("one"), DONE)
+
+    planned = play(*script, planning="auto", goal="Collect all prices and compare them")
+    simple = play(DONE, planning="auto", goal="What is 2 + 2?")
+
+    assert purposes(planned) == ["plan_goals", "step"]
+    assert purposes(simple) == ["step"]
+
+
+def test_goals_are_worked_through_in_order_and_the_last_one_answers(play: Play) -> None:
+    first = step("complete", result="found")
+    played = play(goals("find", "tell"), first, DONE, planning="always")
+
+    assert observations(played)[0].text == "found\n\nGoal 1 of 2 is reached. Next: tell"
+    assert "[reached] find" in asked(played, 2)
+    assert "It is the last goal" in asked(played, 2)
+    assert played.outcome.answer == "all"
+
+
+def test_goals_reached_with_the_same_words_are_no_circle(play: Play) -> None:
+    same = step("complete", result="done")
+    played = play(goals("a", "b", "c", "d"), same, same, same, DONE, planning="always")
+
+    assert played.outcome.status is Status.SUCCEEDED
+
+
+def test_a_failed_goal_has_the_plan_adapted(play: Play) -> None:
+    fail = step("fail", reason="closed")
+    other = json.dumps({"goals": ["ask"]})
+    played = play(goals("find", "tell"), fail, other, DONE, planning="always")
+
+    assert purposes(played) == ["plan_goals", "step", "adapt_plan", "step"]
+    assert "closed" in asked(played, 2)
+    plan = plan_of(played.state.turns)
+    assert plan is not None
+    assert [goal.status for goal in plan.goals] == [GoalStatus.REPLACED, GoalStatus.PENDING]
+    assert played.outcome.status is Status.SUCCEEDED
+
+
+def test_a_goal_without_another_way_fails_the_run_and_keeps_what_was_reached(play: Play) -> None:
+    reached = step("complete", result="found")
+    fail = step("fail", reason="closed")
+    played = play(goals("find", "tell"), reached, fail, '{"goals": []}', planning="always")
+
+    outcome = played.outcome
+    assert (outcome.status, outcome.reason) == (Status.FAILED, Reason.GAVE_UP)
+    assert (outcome.message, outcome.partial) == ("closed", True)
+    assert outcome.answer == "**find**\n\nfound"
+    assert "".join(e.text for e in played.events if isinstance(e, AnswerDelta)) == outcome.answer
+
+
+def test_a_plan_is_adapted_only_so_often(play: Play) -> None:
+    fail, other = step("fail", reason="no"), json.dumps({"goals": ["again"]})
+    played = play(
+        goals("find"), fail, other, fail, planning="always", settings={"max_adaptations": 1}
+    )
+
+    assert played.outcome.reason is Reason.GAVE_UP
+
+
+def test_a_plan_that_cannot_be_read_is_the_task_as_one_goal(play: Play) -> None:
+    for reply in ("no plan at all", {"fail": "busy"}, '{"phases": []}'):
+        played = play(reply, DONE, planning="always", goal="Do it")
+        plan = plan_of(played.state.turns)
+        assert plan is not None
+        assert (plan.source, [g.description for g in plan.goals]) == ("fallback", ["Do it"])
+        assert played.outcome.status is Status.SUCCEEDED
+
+
+def test_giving_up_without_a_plan_fails_and_asks_nobody_for_more(play: Play) -> None:
+    played = play(step("fail"))
+
+    assert (played.outcome.status, played.outcome.answer) == (Status.FAILED, "")
+    assert played.outcome.message == "Task failed"
+
+
+def test_a_reply_that_cannot_be_read_is_repaired(play: Play) -> None:
+    played = play("Paris.", DONE)
+
+    assert purposes(played) == ["step", "repair"]
+    assert "Paris." in asked(played, 1)
+    assert played.outcome.answer == "all"
+
+
+def test_a_shorthand_needs_no_repair(play: Play) -> None:
+    played = play('{"thought": "t", "add": {"left": 1}}', DONE)
+
+    assert purposes(played) == ["step", "step"]
+    assert observations(played)[0].text == "2"
+
+
+@pytest.mark.parametrize(
+    ("reply", "complaint"),
+    [
+        ('{"thought": "t"}', "Missing required field 'action'"),
+        ('{"thought": "t", "action": {"tool": "add", "parameters": []}}', "must be an object"),
+        ('{"thought": "t", "action": {"tool": "search", "parameters": {"query": "ha', "breaks off"),
+        (step("complete", result=" "), "is empty"),
+    ],
+)
+def test_a_repair_is_told_what_is_wrong(play: Play, reply: str, complaint: str) -> None:
+    played = play(reply, DONE)
+
+    assert purposes(played) == ["step", "repair"]
+    assert complaint in asked(played, 1)
+
+
+def test_two_repairs_in_vain_end_the_run_with_the_best_partial_answer(play: Play) -> None:
+    played = play("no", "no", "no", SUMMARY)
+
+    outcome = played.outcome
+    assert purposes(played) == ["step", "repair", "repair", "summarize"]
+    assert (outcome.status, outcome.reason) == (Status.EXHAUSTED, Reason.FAILURES)
+    assert (outcome.answer, outcome.partial) == (SUMMARY, True)
+    assert "could not be read" in outcome.message
+
+
+def test_an_unknown_tool_and_wrong_inputs_are_observed_and_the_run_goes_on(play: Play) -> None:
+    played = play(step("ghost"), step("add", left="x"), DONE)
+
+    assert [seen.error for seen in observations(played)] == ["ToolNotFound", "InvalidInputs"]
+    assert played.outcome.status is Status.SUCCEEDED
+
+
+def test_three_failures_in_a_row_end_the_run(play: Play) -> None:
+    script = [step("broken", text=text) for text in "abc"]
+    played = play(*script, SUMMARY)
+
+    assert (played.outcome.reason, len(played.state.turns)) == (Reason.FAILURES, 3)
+    assert played.outcome.message.startswith("Too many consecutive failures")
+
+
+def test_a_success_between_failures_lets_the_run_go_on(play: Play) -> None:
+    a, b = step("broken", text="a"), step("broken", text="b")
+    played = play(a, b, step("add", left=1), a, b, DONE)
+
+    assert played.outcome.status is Status.SUCCEEDED
+
+
+def test_the_same_tool_five_times_in_a_row_ends_the_run(play: Play) -> None:
+    played = play(*[step("search", query=text) for text in "abcde"], SUMMARY)
+
+    assert played.outcome.reason is Reason.REPEATS
+    assert played.outcome.message == "Tool 'search' called 5 times in a row."
+
+
+def test_an_exempt_tool_may_go_on(play: Play) -> None:
+    script = [step("search", query=text) for text in "abcdef"]
+    played = play(*script, DONE, settings={"exempt_tools": ["search"]})
+
+    assert played.outcome.status is Status.SUCCEEDED
+
+
+def test_the_second_repeat_is_warned_of_and_the_third_ends_the_run(play: Play) -> None:
+    played = play(*[step("add", left=1)] * 3, SUMMARY)
+
+    assert played.outcome.reason is Reason.REPEATS
+    assert "A third time ends the run" in asked(played, 2)
+
+
+def test_a_risky_tool_does_not_run_with_nobody_to_ask(play: Play) -> None:
+    played = play(step("pay", amount=5), DONE, tools=[pay])
+
+    assert observations(played)[0].error == "NotApproved"
+
+
+def test_a_failure_is_reflected_on_under_react_plus(play: Play) -> None:
+    script = (step("broken", text="a"), "It cannot be.", DONE)
+    played = play(*script, settings={"strategy": "react_plus"})
+
+    assert purposes(played) == ["step", "reflect", "step"]
+    assert "It cannot be." in asked(played, 2)
+    assert played.state.turns[1].thought.text == "It cannot be.\n\nt"
+    shown = "".join(e.text for e in played.events if isinstance(e, ThoughtDelta))
+    assert shown.endswith("It cannot be.\n\nt")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"strategy": "chain_of_thought"}, "Think in a chain"),
+        ({"strategy": "tree_of_thought"}, '"tree_of_thoughts"'),
+        ({"mode": "research"}, "more than one source"),
+        ({"mode": "scrape"}, "gathering data"),
+        ({"mode": "navigate"}, "way to a place"),
+        ({"mode": "execute"}, "getting something done"),
+    ],
+)
+def test_mode_and_strategy_are_told_to_the_model(
+    play: Play, settings: dict[str, str], words: str
+) -> None:
+    assert words in asked(play(DONE, settings=settings), 0)
+
+
+def test_a_tree_of_thoughts_is_taken_at_its_best_branch(play: Play) -> None:
+    tree = {
+        "tree_of_thoughts": {
+            "branches": [{"branch_id": 1, "strategy": "add", "reasoning": "sure"}]
+        },
+        "action": {"tool": "add", "parameters": {"left": 4}},
+    }
+    played = play(json.dumps(tree), DONE, settings={"strategy": "tree_of_thought"})
+
+    assert observations(played)[0].text == "5"
+    assert "sure" in played.state.turns[0].thought.text
+
+
+def test_a_long_run_stays_within_its_budget_and_keeps_the_goal(play: Play) -> None:
+    script = [
+        step(("search", "add")[n % 2], **({"query": "x" * 4_000}, {"left": n})[n % 2])
+        for n in range(40)
+    ]
+    played = play(*script, DONE, settings={"input_tokens": 6_000}, goal="Keep me <whole>")
+
+    assert all("Keep me <whole>" in asked(played, number) for number in range(41))
+    assert all(len(asked(played, number)) < 6_000 * 3.5 for number in range(41))
+    assert played.outcome.status is Status.SUCCEEDED
+
+
+def test_a_long_conversation_is_clamped(play: Play) -> None:
+    history = [Exchange(question="q" * 9_000, answer="a" * 90_000) for _ in range(10)]
+    played = play(DONE, history=history)
+
+    assert len(asked(played, 0)) < 25_000 * 3.5
+
+
+def test_a_question_to_the_person_ends_the_run_as_asked(play: Play) -> None:
+    @tool(terminal=True, ends=Reason.ASKED)
+    def ask_user(question: str) -> str:
+        """Ask."""
+        return question
+
+    played = play(step("ask_user", question="Which?"), tools=[ask_user])
+
+    assert (played.outcome.reason, played.outcome.answer) == (Reason.ASKED, "Which?")
+
+
+def test_a_reply_cut_at_the_length_limit_is_not_acted_on(play: Play) -> None:
+    cut = '{"thought": "t", "action": {"tool": "send", "parameters": {"text": "half a'
+    played = play({"say": cut}, DONE)
+
+    assert observations(played) == []
+
+
+@pytest.mark.parametrize(
+    "settings", [{"mode": "dance"}, {"strategy": 3}, {"input_tokens": 1}, {"unknown": True}]
+)
+def test_settings_that_cannot_be_are_refused(settings: dict[str, Any]) -> None:
+    parts = Parts(Model(ScriptedProvider([]), Control()), Toolkit(), Limits())
+
+    with pytest.raises(ConfigurationError, match="settings cannot be used"):
+        build(PolicySpec(policy="planned", settings=settings), parts)
+
+
+def test_a_tool_named_like_one_of_its_own_is_refused() -> None:
+    @tool()
+    def complete(x: str) -> str:
+        """Clash."""
+        return x
+
+    clashing: list[Tool] = [complete]
+    parts = Parts(Model(ScriptedProvider([]), Control()), Toolkit(clashing), Limits())
+
+    with pytest.raises(ConfigurationError, match="complete"):
+        build(PolicySpec(policy="planned"), parts)
