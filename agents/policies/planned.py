@@ -31,13 +31,17 @@ Mode = Literal["auto", "navigate", "execute", "scrape", "research"]
 Strategy = Literal["react", "react_plus", "chain_of_thought", "tree_of_thought"]
 Planning = Literal["auto", "always", "never"]
 
+SEEING: frozenset[Mode] = frozenset({"auto", "navigate", "execute", "scrape"})
+"""The modes in which a picture helps; research reads."""
+
 KEPT: dict[Mode, int] = {"auto": 2, "navigate": 1, "execute": 2, "scrape": 6, "research": 4}
 """How many of the newest steps stay whole in a request, by mode."""
 
 EXEMPT = (
     *("extract_text", "screenshot", "wait", "navigate", "scroll", "complete"),
     *("calculator", "convert_units", "python_repl", "search_transcripts"),
-    *("http_get", "web_search", "wikipedia"),
+    *("http_get", "web_search", "wikipedia_search", "wikipedia_lookup"),
+    *("browser_goto", "browser_extract", "browser_screenshot"),
 )
 """Tools that one may well use many times in a row: they look, read, reckon or move on."""
 
@@ -62,12 +66,14 @@ class Settings(Value):
     """What a version of this policy fixes.
 
     `mode` says what kind of work it is made for, `strategy` how it reasons, `planning` when it
-    plans first. `input_tokens` is the size of a request at most.
+    plans first. `vision` says that the model can see: it is then given the last screenshot, in the
+    modes where that helps. `input_tokens` is the size of a request at most.
     """
 
     mode: Mode = "auto"
     strategy: Strategy = "react"
     planning: Planning = "auto"
+    vision: bool = False
     input_tokens: int = Field(default=25_000, ge=2_000)
     max_failures: int = Field(default=3, ge=1)
     max_same_tool: int = Field(default=5, ge=2)
@@ -81,7 +87,12 @@ def build(parts: Parts) -> Policy:
     model, turns = parts.model, parts.limits.max_turns
     toolkit = Toolkit([*parts.toolkit.tools, complete, fail])
     think = StructuredThink(
-        model, toolkit, _rules(settings, toolkit), settings.input_tokens, KEPT[settings.mode]
+        model,
+        toolkit,
+        _rules(settings, toolkit),
+        most=settings.input_tokens,
+        kept=KEPT[settings.mode],
+        sees=settings.vision and settings.mode in SEEING,
     )
     stepwise = Reflecting(think, model) if settings.strategy == "react_plus" else think
     act = Approved(ByName(toolkit, model.control), toolkit, parts.ask)

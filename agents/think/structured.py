@@ -6,7 +6,7 @@ The action `complete` with the last goal is the answer; any other action is carr
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
-from agents.contracts import Message, ReasonKind, ReasonNode, Role, ToolCall
+from agents.contracts import Image, Message, ReasonKind, ReasonNode, Role, ToolCall
 from agents.errors import ToolNotFound
 from agents.events import AnswerDelta, Event, ModelCalled, Reasoned
 from agents.memory import Window, recent, tokens
@@ -27,6 +27,7 @@ _ECHO = 2_000
 """Characters of a reply that could not be read, that its repair sees."""
 _NAME_LIMIT = 100
 _PLAN_TOKENS = 1_500
+_PICTURE_TOKENS = 1_500
 _HISTORY_SHARE = 0.15
 _LEAST = 500
 
@@ -36,7 +37,7 @@ class StructuredThink:
     """Ask for the next step; a reply without an action that can be read is repaired at most twice.
 
     `rules` is the system message, `most` the tokens of one request, `kept` how many of the newest
-    steps stay whole in it.
+    steps stay whole in it. A model that `sees` is given the last picture of the last observation.
     """
 
     model: Model
@@ -44,6 +45,7 @@ class StructuredThink:
     rules: str
     most: int = 25_000
     kept: int = 2
+    sees: bool = False
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the thought as it comes, then what it adds up to."""
@@ -129,11 +131,14 @@ class StructuredThink:
         """Return the request: what grows comes after what stays, what changes comes last."""
         goal = enclosed_goal(state)
         history = recent(state.history, int(self.most * _HISTORY_SHARE))
-        spent = tokens(self.rules) + tokens(goal) + _PLAN_TOKENS
+        spent = tokens(self.rules) + tokens(goal) + _PLAN_TOKENS + self.sees * _PICTURE_TOKENS
         spent += sum(tokens(exchange.question + exchange.answer) for exchange in history)
         steps = Window(max(_LEAST, self.most - spent), self.kept).told(state.turns)
         tail = render("planned/next", plan=plan, warning=_warning(state), is_first=not steps)
-        return conversation(self.rules, replace(state, history=history), f"{goal}{steps}\n\n{tail}")
+        asked = f"{goal}{steps}\n\n{tail}"
+        *before, last = conversation(self.rules, replace(state, history=history), asked)
+        picture = _last_picture(state) if self.sees else ()
+        return [*before, last.model_copy(update={"images": picture})]
 
 
 def _problems(reply: Structured, stop_reason: str, *, is_whole: bool) -> list[str]:
@@ -156,6 +161,13 @@ def _result(reply: Structured) -> str:
     names = ("result", "answer", "summary", "final_answer", "message", "output", "text")
     found = next((given[name] for name in names if given.get(name)), "")
     return str(found).strip()
+
+
+def _last_picture(state: State) -> tuple[Image, ...]:
+    """Return the last picture of the last observation; an older one shows what is no more."""
+    seen = (turn.observation for turn in reversed(state.turns) if turn.observation is not None)
+    last = next(seen, None)
+    return () if last is None else last.images[-1:]
 
 
 def _warning(state: State) -> bool:

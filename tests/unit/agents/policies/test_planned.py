@@ -1,12 +1,12 @@
 """The policy planned: a plan, structured steps towards its goals, and an honest end."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from agents.contracts import Exchange, Reason, ReasonKind, Status
+from agents.contracts import Exchange, Image, Reason, ReasonKind, Status
 from agents.control import Control
 from agents.errors import ConfigurationError
 from agents.events import AnswerDelta, ThoughtDelta
@@ -14,6 +14,7 @@ from agents.planning import GoalStatus, plan_of
 from agents.policies import build
 from agents.policies.parts import Parts
 from agents.policies.spec import Limits, PolicySpec
+from agents.providers.base import ModelRequest
 from agents.providers.scripted import ScriptedProvider
 from agents.reasoning.model import Model
 from agents.tools.spec import Safety, Tool, tool
@@ -39,6 +40,34 @@ SUMMARY = "as far as I came"
 def pay(amount: int) -> str:
     """Pay."""
     return f"paid {amount}"
+
+
+@tool()
+def add(left: int) -> str:
+    """Add one."""
+    return str(left + 1)
+
+
+@tool()
+def look(at: int) -> Iterator[str | Image]:
+    """Take a picture."""
+    yield f"picture {at}"
+    yield Image(media_type="image/png", data=PICTURES[at])
+
+
+PICTURES = ("AAAA", "BBBB")
+
+
+class Watched(ScriptedProvider):
+    """A scripted model that notes which pictures it is shown."""
+
+    def __init__(self, *script: str) -> None:
+        super().__init__([{"say": entry} for entry in script])
+        self.shown: list[list[str]] = []
+
+    def body(self, request: ModelRequest) -> str:
+        self.shown.append([image.data for m in request.messages for image in m.images])
+        return super().body(request)
 
 
 @pytest.fixture
@@ -326,6 +355,26 @@ def test_a_reply_cut_at_the_length_limit_is_not_acted_on(play: Play) -> None:
     played = play({"say": cut}, DONE)
 
     assert observations(played) == []
+
+
+def test_a_model_that_sees_is_given_the_last_picture_only(play: Play) -> None:
+    model = Watched(step("look", at=0), step("look", at=1), step("add", left=1), DONE)
+
+    played = play(provider=model, tools=[look, add], settings={"vision": True})
+
+    assert played.outcome.status is Status.SUCCEEDED
+    assert model.shown == [[], ["AAAA"], ["BBBB"], []]
+
+
+@pytest.mark.parametrize("settings", [{}, {"vision": True, "mode": "research"}])
+def test_no_picture_is_given_without_eyes_or_where_it_does_not_help(
+    play: Play, settings: dict[str, Any]
+) -> None:
+    model = Watched(step("look", at=0), DONE)
+
+    play(provider=model, tools=[look], settings=settings)
+
+    assert model.shown == [[], []]
 
 
 @pytest.mark.parametrize(
