@@ -8,8 +8,8 @@ REDACTED = "<redacted>"
 
 _NOT_LETTERS = re.compile(r"[^a-z]")
 _SECRET = re.compile(
-    r"(?:apikey|token|secret|secretkey|password|passwd|passphrase|passcode|authorization"
-    r"|credentials?|privatekey|accesskey|cookie)\Z"
+    r"secret|passw|passphrase|apikey|privatekey|accesskey|credential|authorization"
+    r"|(?:token|auth|bearer|cookie|pwd|jwt|passcode)\Z"
 )
 _ITEMS = 20
 _DEPTH = 8
