@@ -8,12 +8,12 @@ that the text keeps its beginning from one turn to the next until it is passed a
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from agents.contracts import Exchange, ToolCall, Turn
 from agents.reasoning.prompts import enclosed
-from agents.state import observed
+from agents.state import State, observed
 
 _BYTES_PER_TOKEN = 3.5
 _FREED = 0.75
@@ -48,6 +48,11 @@ def recent(history: Sequence[Exchange], most: int) -> list[Exchange]:
             break
         kept.append(Exchange(question=question, answer=answer))
     return kept[::-1]
+
+
+def with_recent(state: State, most: int) -> State:
+    """Return the run with the exchanges before it held to `most` tokens."""
+    return replace(state, history=recent(state.history, most))
 
 
 class _Level(IntEnum):

@@ -7,7 +7,7 @@ from itertools import takewhile
 from agents.contracts import Outcome, Reason, Status, Turn
 from agents.errors import ParseError, ProviderError
 from agents.events import AnswerDelta, Event, ModelCalled, RunEnded
-from agents.memory import clamped, tokens
+from agents.memory import clamped, tokens, with_recent
 from agents.planning import GoalStatus, plan_of
 from agents.policy import Summarize as SummarizeShape
 from agents.reasoning.model import Model
@@ -116,7 +116,9 @@ class Explained:
 
     def _short(self, state: State) -> State:
         most = max(100, self.most // max(1, len(state.turns)))
-        return replace(state, turns=[_clamped(turn, most) for turn in state.turns])
+        return replace(
+            with_recent(state, self.most // 4), turns=[_clamped(turn, most) for turn in state.turns]
+        )
 
 
 def _given_up(state: State) -> Iterator[Event]:

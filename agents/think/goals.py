@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agents.contracts import Message, ReasonKind, ReasonNode, ToolCall
 from agents.errors import ParseError, ProviderError
 from agents.events import Event, ModelCalled, Reasoned, ThoughtDelta
-from agents.memory import Window, clamped
+from agents.memory import Window, clamped, with_recent
 from agents.planning import Goal, Plan, fallback_plan, plan_of, read_goals, read_plan
 from agents.policy import Think
 from agents.reasoning.model import Model
@@ -44,7 +44,7 @@ class WithGoals:
 
     def _plan(self, state: State) -> Iterator[Event]:
         rules = render("planned/plan", tools=self.toolkit.describe())
-        messages = conversation(rules, state, enclosed_goal(state))
+        messages = conversation(rules, with_recent(state, self.most // 2), enclosed_goal(state))
         replies: list[str] = []
         plan = fallback_plan(state.goal[:_DESCRIPTION])
         try:
@@ -86,7 +86,7 @@ class WithGoals:
             f"{enclosed_goal(state)}\n\nPlan:\n{plan.told()}\n\n"
             f"Failed goal: {failed.description}\nWhy: {clamped(failed.outcome, 500)}{steps}"
         )
-        return conversation(rules, state, asked)
+        return conversation(rules, with_recent(state, self.most // 4), asked)
 
 
 def _fixed(plan: Plan, text: str) -> Reasoned:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from agents.contracts import ReasonKind, ReasonNode, Turn
 from agents.events import Event, ModelCalled, Reasoned, ThoughtDelta
-from agents.memory import Window
+from agents.memory import Window, with_recent
 from agents.policy import Think
 from agents.reasoning.model import Model
 from agents.reasoning.parsing_thinking import part_thinking
@@ -36,7 +36,11 @@ class Reflecting:
             return
         said = ""
         steps = Window(self.most, _STEPS).told(state.turns[-1 - _STEPS :])
-        messages = conversation(render("planned/reflect"), state, f"{enclosed_goal(state)}{steps}")
+        messages = conversation(
+            render("planned/reflect"),
+            with_recent(state, self.most // 4),
+            f"{enclosed_goal(state)}{steps}",
+        )
         parts: list[str] = []
         for item in self.model.stream(messages, purpose="reflect"):
             if not isinstance(item, ModelCalled):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from agents.contracts import Image, Message, ReasonKind, ReasonNode, Role, ToolCall
 from agents.errors import ToolNotFound
 from agents.events import AnswerDelta, Event, ModelCalled, Reasoned
-from agents.memory import Window, recent, tokens
+from agents.memory import Window, tokens, with_recent
 from agents.planning import Plan, plan_of
 from agents.reasoning.model import Model
 from agents.reasoning.parsing_structured import Structured, parse_structured
@@ -58,7 +58,7 @@ class StructuredThink:
             if isinstance(item, ModelCalled):
                 yield from reader.finish()
                 yield item
-                problems = _problems(reader.reply, item.call.stop_reason, is_whole=reader.done)
+                problems = self._problems(reader.reply, item.call.stop_reason, is_whole=reader.done)
             elif item.kind == "reasoning":
                 yield from reader.think_aloud(item.text)
             else:
@@ -85,7 +85,7 @@ class StructuredThink:
                     parts.append(item.text)
             raw = "".join(parts)
             reply = parse_structured(raw, self.toolkit.names)
-            problems = _problems(reply, stop_reason, is_whole=not reply.is_half)
+            problems = self._problems(reply, stop_reason, is_whole=not reply.is_half)
             if not problems:
                 return reply
         return None
@@ -98,6 +98,19 @@ class StructuredThink:
             reply=enclosed("reply", storable(raw)[:_ECHO]),
         )
         return [Message(role=Role.USER, content=rules)]
+
+    def _problems(self, reply: Structured, stop_reason: str, *, is_whole: bool) -> list[str]:
+        """Return why a reply cannot be acted on, for the model that shall repair it."""
+        if reply.is_half or (stop_reason == "length" and not is_whole):
+            return ["The reply breaks off before it is complete. Write it anew, and shorter."]
+        if reply.error is not None:
+            return [f"{reply.error.removesuffix(': ')}: it holds no JSON object with an action"]
+        if reply.tool is None:
+            found = complaints(reply.value) if reply.value is not None else []
+            return found or ["Missing required field 'action'"]
+        if self._name(reply.tool) == COMPLETE and not _result(reply):
+            return [f"'action.parameters.result' of {COMPLETE} is empty"]
+        return []
 
     def _concluded(
         self, reader: StructuredReader, reply: Structured | None, plan: Plan | None
@@ -119,40 +132,29 @@ class StructuredThink:
 
     def _call(self, name: str, reply: Structured) -> ToolCall:
         """Return the action; an unknown tool fails when it is called, as an observation."""
-        try:
-            name = self.toolkit.get(name).name
-        except ToolNotFound:
-            name = name[:_NAME_LIMIT]
+        name = self._name(name)
         if name == COMPLETE:
             return ToolCall(tool=name, inputs={"result": _result(reply)})
         return ToolCall(tool=name, inputs=reply.parameters)
 
+    def _name(self, given: str) -> str:
+        try:
+            return self.toolkit.get(given).name
+        except ToolNotFound:
+            return given[:_NAME_LIMIT]
+
     def _messages(self, state: State, plan: Plan | None) -> list[Message]:
         """Return the request: what grows comes after what stays, what changes comes last."""
         goal = enclosed_goal(state)
-        history = recent(state.history, int(self.most * _HISTORY_SHARE))
+        told = with_recent(state, int(self.most * _HISTORY_SHARE))
         spent = tokens(self.rules) + tokens(goal) + _PLAN_TOKENS + self.sees * _PICTURE_TOKENS
-        spent += sum(tokens(exchange.question + exchange.answer) for exchange in history)
+        spent += sum(tokens(exchange.question + exchange.answer) for exchange in told.history)
         steps = Window(max(_LEAST, self.most - spent), self.kept).told(state.turns)
         tail = render("planned/next", plan=plan, warning=_warning(state), is_first=not steps)
         asked = f"{goal}{steps}\n\n{tail}"
-        *before, last = conversation(self.rules, replace(state, history=history), asked)
+        *before, last = conversation(self.rules, told, asked)
         picture = _last_picture(state) if self.sees else ()
         return [*before, last.model_copy(update={"images": picture})]
-
-
-def _problems(reply: Structured, stop_reason: str, *, is_whole: bool) -> list[str]:
-    """Return why a reply cannot be acted on, for the model that shall repair it."""
-    if reply.is_half or (stop_reason == "length" and not is_whole):
-        return ["The reply breaks off before it is complete. Write it anew, and shorter."]
-    if reply.error is not None:
-        return [f"{reply.error.removesuffix(': ')}: it holds no JSON object with an action"]
-    if reply.tool is None:
-        found = complaints(reply.value) if reply.value is not None else []
-        return found or ["Missing required field 'action'"]
-    if reply.tool.strip().lower() == COMPLETE and not _result(reply):
-        return [f"'action.parameters.result' of {COMPLETE} is empty"]
-    return []
 
 
 def _result(reply: Structured) -> str:

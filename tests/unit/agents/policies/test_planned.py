@@ -5,11 +5,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.contracts import Exchange, Image, Reason, ReasonKind, Status
 from agents.control import Control
 from agents.errors import ConfigurationError
-from agents.events import AnswerDelta, ThoughtDelta
+from agents.events import AnswerDelta, RunEnded, ThoughtDelta
+from agents.loop import run
 from agents.planning import GoalStatus, plan_of
 from agents.policies import build
 from agents.policies.parts import Parts
@@ -17,10 +20,32 @@ from agents.policies.spec import Limits, PolicySpec
 from agents.providers.base import ModelRequest
 from agents.providers.scripted import ScriptedProvider
 from agents.reasoning.model import Model
+from agents.state import State
 from agents.tools.spec import Safety, Tool, tool
 from agents.tools.toolkit import Toolkit
 
 Play = Callable[..., Any]
+
+PLANNING = ("always", "never")
+HOSTILE = st.lists(
+    st.sampled_from(
+        [
+            *('{"thought":"t",', '"action":', '{"tool":"add","parameters":', '{"left":1}', "}"),
+            *('{"complete":{"result":"x"}}', '{"fail":{"reason":"x"}}', '{"goals":["a","b"]}'),
+            *(
+                "<think>",
+                "</think>",
+                "```",
+                "Action: add",
+                "\n",
+                "Final Answer: x",
+                "\ud800",
+                "\x00",
+            ),
+        ]
+    ),
+    max_size=9,
+).map("".join)
 
 
 def goals(*descriptions: str) -> str:
@@ -195,6 +220,31 @@ def test_a_reply_that_cannot_be_read_is_repaired(play: Play) -> None:
     assert purposes(played) == ["step", "repair"]
     assert "Paris." in asked(played, 1)
     assert played.outcome.answer == "all"
+
+
+def test_a_tool_is_known_however_its_name_is_written(play: Play) -> None:
+    played = play(step("Complete()", result=" "), step("`Complete`", answer="all"))
+
+    assert purposes(played) == ["step", "repair"]
+    assert played.outcome.answer == "all"
+
+
+@given(replies=st.lists(HOSTILE, min_size=1, max_size=8), planning=st.sampled_from(PLANNING))
+def test_whatever_the_model_writes_the_run_ends_honestly(replies: list[str], planning: str) -> None:
+    script = [*({"say": reply} for reply in replies), *[{"say": "no"}] * 40]
+    model = Model(ScriptedProvider(script), Control())
+    spec = PolicySpec(policy="planned", settings={"planning": planning, "strategy": "react_plus"})
+    state = State("Q?")
+
+    events = list(run(build(spec, Parts(model, Toolkit([add]), Limits())), state, Control()))
+
+    assert isinstance(events[-1], RunEnded)
+    assert state.outcome is not None
+    is_answered = any(
+        turn.thought is not None and turn.thought.kind is ReasonKind.FINAL for turn in state.turns
+    )
+    assert (state.outcome.status is Status.SUCCEEDED) == is_answered
+    assert state.outcome.reason is not Reason.INTERNAL
 
 
 def test_a_shorthand_needs_no_repair(play: Play) -> None:
