@@ -187,14 +187,13 @@ def _position(calls: QuerySet[ModelCall], turns: list[Turn]) -> int:
     """Return how many calls lie behind the point where the run goes on.
 
     A call that was cut off, or whose turn begins anew, is made again; so are those that look for
-    a tool, unless the action they led to is stored.
+    a tool, unless the action they led to is stored, and one that is itself the open action.
     """
     complete = sum(turn.status != TurnStatus.OPEN for turn in turns)
     done = Q(turn_index__lt=complete)
     if complete < len(turns):
-        done |= (
-            Q(turn_index=complete) if turns[-1].tool else Q(turn_index=complete, purpose="think")
-        )
+        of_open = Q(turn_index=complete)
+        done |= of_open & (~Q(purpose="work") if turns[-1].tool else Q(purpose="think"))
     return calls.filter(done).exclude(error=Interrupted.__name__).count()
 
 
