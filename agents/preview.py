@@ -27,7 +27,8 @@ def preview(value: Any, max_len: int = 400, depth: int = _DEPTH) -> Any:
     if depth == 0:
         return "..."
     if isinstance(value, Mapping):
-        shown = {str(key): _of(key, value[key], max_len, depth) for key in list(value)[:_ITEMS]}
+        keys = list(value)[:_ITEMS]
+        shown = {preview(str(key), max_len): _of(key, value[key], max_len, depth) for key in keys}
         more = len(value) - _ITEMS
         return shown | ({"...": f"{more} more keys"} if more > 0 else {})
     items = [preview(item, max_len, depth - 1) for item in value[:_ITEMS]]
