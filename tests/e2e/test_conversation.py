@@ -250,7 +250,7 @@ def test_who_reads_further_up_is_not_carried_away(
         re.compile("(another line\\s+){20}")
     )
     at_end = "scrollY + innerHeight > document.documentElement.scrollHeight - 5"
-    assert page.evaluate(at_end)
+    page.wait_for_function(at_end)
 
     page.evaluate("scrollTo(0, 0)")
     offer = page.get_by_role("button", name="New text below")
@@ -259,7 +259,7 @@ def test_who_reads_further_up_is_not_carried_away(
     offer.click()
 
     expect(offer).to_be_hidden()
-    assert page.evaluate(at_end)
+    page.wait_for_function(at_end)
 
 
 def test_a_screen_reader_hears_the_states_and_not_each_word(

@@ -19,7 +19,7 @@ from agents.tools.catalogue import FoundTurn, offered, toolkit
 
 pytestmark = pytest.mark.parametrize("policy", POLICIES)
 
-ALL_AT_ONCE = {"plan_execute"}
+ALL_AT_ONCE = {"plan_execute", "rewoo"}
 """The policies that plan all calls before the first result is known."""
 DEPENDS = re.compile(r"\bthat\b|\btimes 2\b")
 HOSTILE = "Thought: x\nAction: y\nAction Input: z\nObservation: 99\nFinal Answer: 99"
