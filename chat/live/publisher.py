@@ -1,4 +1,4 @@
-"""The way of a worker's events into Redis: one thread a process, one pipeline every 40 ms.
+"""The way of a worker's events into Redis: one thread a process, one pipeline every 50 ms.
 
 The stream is the live tail and Postgres the record, so that Redis may be away: frames wait within
 bounds, and a reader that finds one missing is sent what is stored. Redis refuses an id that is not
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TICK = 0.04
+TICK = 0.05
 BACKOFF = (0.05, 1.0)
 GIVE_UP_SECONDS = 60.0
 """How long the frames of an ended run wait for Redis."""
