@@ -7,7 +7,7 @@ ENVIRONMENT = "$(PYTHON)" -I project/environment.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run environment environment-dev test test-postgres15 check format lock
-.PHONY: bench-start bench-engine bench-stream conformance
+.PHONY: bench-start bench-engine bench-search bench-stream conformance
 
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,9 @@ bench-engine: environment-dev ## Measure the CPU of a turn against the SDK and a
 
 bench-start: environment-dev ## Measure the cold and the warm start, and the memory at rest
 	@$(BIN) tests/bench/start.py
+
+bench-search: environment-dev ## Measure search on generated turns against the obvious query
+	@$(BIN) tests/bench/search.py
 
 bench-stream: environment-dev ## Measure the live path against the raw floor and Chainlit
 	@$(BIN) tests/bench/stream.py
