@@ -1,6 +1,8 @@
 """What comes next, by rules over the state alone; limits wrap the rule they limit."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from agents.contracts import Decision, Reason, ReasonKind, Step
 from agents.errors import ParseError
@@ -38,35 +40,45 @@ def react_in_text(state: State) -> Decision:
 
 
 @dataclass(frozen=True)
-class TurnLimit:
-    """Halt where another turn would be one too many; a begun turn is finished."""
+class Limit(ABC):
+    """Halt for `reason` instead of reasoning on; a begun turn is finished."""
 
+    reason: ClassVar[Reason]
     decide: Decide
-    max_turns: int
 
     def __call__(self, state: State) -> Decision:
-        """Return the wrapped decision, or a halt for want of turns."""
+        """Return the wrapped decision, or a halt where the limit is reached."""
         decision = self.decide(state)
-        if decision.step is Step.REASON and len(state.turns) >= self.max_turns:
-            return Decision(step=Step.HALT, reason=Reason.TURNS)
+        if decision.step is Step.REASON and self.is_reached(state):
+            return Decision(step=Step.HALT, reason=self.reason)
         return decision
+
+    @abstractmethod
+    def is_reached(self, state: State) -> bool:
+        """Tell whether the run must not reason on."""
 
 
 @dataclass(frozen=True)
-class RepeatLimit:
+class TurnLimit(Limit):
+    """Halt where another turn would be one too many."""
+
+    reason = Reason.TURNS
+    max_turns: int
+
+    def is_reached(self, state: State) -> bool:
+        """Count the turns."""
+        return len(state.turns) >= self.max_turns
+
+
+@dataclass(frozen=True)
+class RepeatLimit(Limit):
     """Halt after the same action with the same inputs, so many times in a row."""
 
-    decide: Decide
+    reason = Reason.REPEATS
     times: int = 3
 
-    def __call__(self, state: State) -> Decision:
-        """Return the wrapped decision, or a halt because the run goes in a circle."""
-        decision = self.decide(state)
-        if decision.step is Step.REASON and self._goes_in_a_circle(state):
-            return Decision(step=Step.HALT, reason=Reason.REPEATS)
-        return decision
-
-    def _goes_in_a_circle(self, state: State) -> bool:
+    def is_reached(self, state: State) -> bool:
+        """Compare the last actions."""
         actions = [turn.action for turn in state.turns[-self.times :]]
         return (
             len(actions) == self.times
@@ -76,20 +88,14 @@ class RepeatLimit:
 
 
 @dataclass(frozen=True)
-class FailureLimit:
+class FailureLimit(Limit):
     """Halt after so many turns in a row that each ended in an error."""
 
-    decide: Decide
+    reason = Reason.FAILURES
     times: int = 3
 
-    def __call__(self, state: State) -> Decision:
-        """Return the wrapped decision, or a halt because nothing works."""
-        decision = self.decide(state)
-        if decision.step is Step.REASON and self._only_fails(state):
-            return Decision(step=Step.HALT, reason=Reason.FAILURES)
-        return decision
-
-    def _only_fails(self, state: State) -> bool:
+    def is_reached(self, state: State) -> bool:
+        """Look for an error in each of the last observations."""
         last = [turn.observation for turn in state.turns[-self.times :]]
         return len(last) == self.times and all(
             observation is not None and observation.error is not None for observation in last
@@ -97,36 +103,26 @@ class FailureLimit:
 
 
 @dataclass(frozen=True)
-class SameToolLimit:
+class SameToolLimit(Limit):
     """Halt after the same tool so many times in a row, whatever its inputs; `exempt` may go on."""
 
-    decide: Decide
+    reason = Reason.REPEATS
     exempt: frozenset[str]
     times: int = 5
 
-    def __call__(self, state: State) -> Decision:
-        """Return the wrapped decision, or a halt because the run goes in a circle."""
-        decision = self.decide(state)
-        if decision.step is Step.REASON and self._goes_in_a_circle(state):
-            return Decision(step=Step.HALT, reason=Reason.REPEATS)
-        return decision
-
-    def _goes_in_a_circle(self, state: State) -> bool:
+    def is_reached(self, state: State) -> bool:
+        """Compare the last actions' tools."""
         last = [turn.action.tool for turn in state.turns[-self.times :] if turn.action is not None]
         return len(last) == self.times and len(set(last)) == 1 and last[0] not in self.exempt
 
 
 @dataclass(frozen=True)
-class NoUnreadable:
+class NoUnreadable(Limit):
     """Halt after a reply that could not be read, where think has already tried to repair it."""
 
-    decide: Decide
+    reason = Reason.FAILURES
 
-    def __call__(self, state: State) -> Decision:
-        """Return the wrapped decision, or a halt because the model does not keep to the format."""
-        decision = self.decide(state)
+    def is_reached(self, state: State) -> bool:
+        """Look for a reply that could not be read at the end."""
         last = state.turns[-1].observation if state.turns else None
-        is_unreadable = last is not None and last.error == ParseError.__name__
-        if decision.step is Step.REASON and is_unreadable:
-            return Decision(step=Step.HALT, reason=Reason.FAILURES)
-        return decision
+        return last is not None and last.error == ParseError.__name__
