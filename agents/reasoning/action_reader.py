@@ -196,10 +196,11 @@ class ActionReader:
         if not self._balance.is_complete(more) and not self._is_last:
             return
         written = "".join(self._written)
+        said = written[: self._balance.end]
         try:
-            action, end = self._read(written)
+            action, end = self._read(said)
         except ParseError as error:
-            self.broken, self.error, self.done = written.strip(), str(error), True
+            self.broken, self.error, self.done = said.strip(), str(error), True
             return
         if action.tool is not None or self._idle >= _IDLE_ACTIONS:
             self.action, self.done = (None if action.tool is None else action), True
@@ -254,9 +255,13 @@ class _Balance:
         self._has_begun = False
         self._in_string = False
         self._is_escaped = False
+        self._taken = 0
+        self.end: int | None = None
+        """Where in the whole text the object ended, None before it has."""
 
     def is_complete(self, text: str) -> bool:
         """Take more of the text; tell whether the object has ended."""
+        before, self._taken = self._taken, self._taken + len(text)
         at = int(self._is_escaped and bool(text))
         self._is_escaped = self._is_escaped and not text
         while mark := (_IN_STRING if self._in_string else _IN_OBJECT).search(text, at):
@@ -270,5 +275,6 @@ class _Balance:
                 self._has_begun = True
                 self._depth += 1 if char == "{" else -1
                 if self._depth == 0:
+                    self.end = before + at
                     return True
         return False

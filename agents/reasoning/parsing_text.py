@@ -81,16 +81,30 @@ class ReplyReader:
         self.done = True
 
     def _read(self, items: Iterable[Labelled | Text]) -> Iterator[ThoughtDelta | AnswerDelta]:
+        texts: list[str] = []
         for item in items:
             if self.done:
                 return
             if isinstance(item, Text):
-                yield from self._text(item.text)
-            elif self._held and item.label is Label.INPUT:
-                self.done = True
+                texts.append(item.text)
             else:
-                yield from self._release()
-                yield from self._turn_to(item)
+                yield from self._lines(texts)
+                texts = []
+                yield from self._label(item)
+        if not self.done:
+            yield from self._lines(texts)
+
+    def _lines(self, lines: list[str]) -> Iterator[ThoughtDelta | AnswerDelta]:
+        """Take lines at once, unless something is held back: then each one counts."""
+        for text in lines if self._held else filter(None, ["".join(lines)]):
+            yield from self._text(text)
+
+    def _label(self, item: Labelled) -> Iterator[AnswerDelta]:
+        if self._held and item.label is Label.INPUT:
+            self.done = True
+        else:
+            yield from self._release()
+            yield from self._turn_to(item)
 
     def _text(self, text: str) -> Iterator[ThoughtDelta | AnswerDelta]:
         match self._part:

@@ -32,7 +32,7 @@ class Labelled(NamedTuple):
 
 
 class Text(NamedTuple):
-    """Text of at most one line, with the line's end if it has one; of any lines in `<think>`."""
+    """Text of at most one line, with its end if it has one; of more in `<think>` and if blank."""
 
     text: str
 
@@ -48,6 +48,7 @@ _LABEL_SO_FAR = re.compile(r"[ \t#*_`a-z0-9-]*\Z", re.IGNORECASE)
 _NOT_LETTERS = re.compile(r"[^a-z]+")
 _THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 _THINK_SO_FAR = re.compile(r"</?t?h?i?n?k?i?n?g?\Z", re.IGNORECASE)
+_BLANK = re.compile(r"\n+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
 
 
@@ -107,7 +108,11 @@ class LabelReader:
     def _read_start(
         self, text: str, at: int, last: bool, found: list[Labelled | Text]
     ) -> int | None:
-        """Read a label if the line begins with one."""
+        """Read a label if the line begins with one, or all the empty lines from here."""
+        blank = None if self._line else _BLANK.match(text, at)
+        if blank is not None:
+            found.append(Text(blank[0]))
+            return blank.end()
         end = text.find("\n", at, at + _WIDEST)
         start = text[at : at + _WIDEST if end < 0 else end]
         label = None if self._fence else _LABEL.match(start)
@@ -117,7 +122,7 @@ class LabelReader:
         if not last and end < 0 and len(start) < _WIDEST and _may_become_label(start):
             return None
         self._at_start = False
-        return at
+        return self._read_line(text, at, last, found)
 
     def _take(self, label: re.Match[str], found: list[Labelled | Text]) -> None:
         self._label = Label(_NOT_LETTERS.sub("", label["name"].lower()))
@@ -169,7 +174,7 @@ class LabelReader:
     def _end_line(self, line: str) -> None:
         self._line.clear()
         self._at_start = True
-        fence = _FENCE.match(line)
+        fence = _FENCE.match(line) if "`" in line or "~" in line else None
         if fence is None:
             return
         marks, rest = fence[1], fence[2]

@@ -200,6 +200,7 @@ PIECES = st.lists(
 
 @given(PIECES, st.integers(1, 9))
 @example(["<think>", "</think>", "Final Answer:", "x"], 1)
+@example(['{"tool": "calc"', "Action:", "}", "Action:"], 1)
 def test_any_text_in_any_chunks_says_the_same(pieces: list[str], size: int) -> None:
     text = "".join(pieces)
 
