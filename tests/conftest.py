@@ -20,7 +20,7 @@ from project.throwaway import throwaway
 
 ORDER = ("unit", "integration", "e2e")
 """The browser's worker comes last, so that it takes no other test's work from the queue."""
-# No test asserts a time, and CI tries the same examples twice; at home new ones are tried each time.
+# No test asserts a time. CI tries the same examples each time, at home new ones are tried.
 hypothesis.settings.register_profile("home", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "home")
