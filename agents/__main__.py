@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from agents.act.approval import Ask, nobody
 from agents.contracts import Outcome, Status
 from agents.control import Control
 from agents.errors import AgentError
@@ -22,9 +23,11 @@ from agents.loop import run
 from agents.policies import POLICIES, build
 from agents.policies.parts import Parts
 from agents.policies.spec import Limits, PolicySpec
+from agents.policies.spending import budget_for
 from agents.providers.base import Provider
 from agents.providers.choice import ModelChoice
 from agents.providers.connect import connect
+from agents.question import AtTheTerminal
 from agents.reasoning.model import Model
 from agents.state import State
 from agents.terminal import EventLines, Page, plain
@@ -81,8 +84,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--base-url", default="", help="the server's address, if not the usual")
     parser.add_argument("--script", type=Path, help="what the scripted provider says: a JSON file")
     parser.add_argument("--tools", default=DEFAULT_TOOLS, help="names with commas; '' for none")
+    parser.add_argument(
+        "--approve", default="", help="tools to ask you about before each call, besides risky ones"
+    )
     parser.add_argument("--max-turns", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=600.0, help="the whole time of the run")
+    parser.add_argument("--tokens", type=int, help="what all calls may come to; no limit if left")
+    parser.add_argument("--cost", type=float, help="the same in US dollars; see TURNSTONE_PRICES")
     parser.add_argument("--settings", default="{}", help="the policy's own settings, as JSON")
     parser.add_argument("--json", action="store_true", help="write one event a line, as JSON")
     parser.add_argument("--list", action="store_true", help="list policies and tools, and end")
@@ -94,15 +102,24 @@ def _ask(options: argparse.Namespace, setup: ToolSetup, environment: Mapping[str
     if not question.strip():
         return _refuse("The question is empty.")
     spec = _spec(options)
-    control = Control(spec.limits.seconds, spec.limits.idle_seconds)
+    control = Control(
+        spec.limits.seconds, spec.limits.idle_seconds, call_seconds=spec.limits.call_seconds
+    )
     provider = connect(spec.model, environment)
+    budget = budget_for(spec, provider, environment.get("TURNSTONE_PRICES", ""))
     kit = toolkit(spec.tools, find_turns=_no_turns, setup=setup)
     try:
-        policy = build(spec, Parts(Model(provider, control), kit, spec.limits))
+        model = Model(provider, control, budget=budget)
+        policy = build(spec, Parts(model, kit, spec.limits, ask=_whom_to_ask(control)))
         with _stopped_by_signals(control):
             return _follow(run(policy, State(question), control), options, provider, environment)
     finally:
         kit.close()
+
+
+def _whom_to_ask(control: Control) -> Ask:
+    is_somebody_there = sys.stdin.isatty() and sys.stderr.isatty()
+    return AtTheTerminal(sys.stdin, sys.stderr, control) if is_somebody_there else nobody
 
 
 def _spec(options: argparse.Namespace) -> PolicySpec:
@@ -114,10 +131,20 @@ def _spec(options: argparse.Namespace) -> PolicySpec:
         model=ModelChoice(
             provider=options.provider, model=options.model, base_url=options.base_url, script=script
         ),
-        tools=tuple(name.strip() for name in options.tools.split(",") if name.strip()),
-        limits=Limits(max_turns=options.max_turns, seconds=options.seconds),
+        tools=_names(options.tools),
+        limits=Limits(
+            max_turns=options.max_turns,
+            seconds=options.seconds,
+            tokens=options.tokens,
+            cost=options.cost,
+        ),
         settings=json.loads(options.settings),
+        approve=_names(options.approve),
     )
+
+
+def _names(told: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in told.split(",") if name.strip())
 
 
 def _follow(

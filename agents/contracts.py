@@ -55,6 +55,7 @@ class Reason(StrEnum):
     FAILURES = "failures"
     GAVE_UP = "gave_up"
     TIME = "time"
+    BUDGET = "budget"
     STOPPED = "stopped"
     PROVIDER = "provider"
     CONFIGURATION = "configuration"

@@ -2,22 +2,39 @@
 
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from agents.errors import Halted, Interrupted, OutOfTime, Stopped
+from agents.errors import Halted, Interrupted, OutOfTime, ProviderSlow, Stopped
 
 
 class Control:
     """Let any thread halt a run, and let the run's own thread notice it within moments.
 
-    `seconds` is the run's whole time, None for no limit; `idle_seconds` is how long a model may
-    send nothing. `check` is called before each step, between chunks and while waiting.
+    `seconds` is the time of the whole run, `call_seconds` that of one reply of a model, None for no
+    limit; `idle_seconds` is how long a model may send nothing. `check` is called before each step,
+    between chunks and while waiting. `waiting` is told how many calls are ahead while the run waits
+    for its turn at a model, None when it has it. `is_silent` is true from the beginning of a model
+    call until something of its reply is told.
     """
 
-    def __init__(self, seconds: float | None = None, idle_seconds: float = 60.0) -> None:
+    def __init__(
+        self,
+        seconds: float | None = None,
+        idle_seconds: float = 60.0,
+        waiting: Callable[[int | None], None] | None = None,
+        call_seconds: float | None = None,
+    ) -> None:
         self.idle_seconds = idle_seconds
+        self._call_seconds = call_seconds
+        self._call_deadline: float | None = None
+        self._waiting = waiting
+        self._ahead: int | None = None
         self._deadline = None if seconds is None else time.monotonic() + seconds
+        self.is_silent = False
         self._halted = threading.Event()
         self._cause: type[Halted] = Stopped
+        self._is_leaving = False
 
     def stop(self) -> None:
         """End the run because its user asked for it."""
@@ -27,23 +44,67 @@ class Control:
         """Let go of the run so that another worker can go on with it."""
         self._halt(Interrupted)
 
+    def leave(self) -> None:
+        """Let go of the run at its next safe point, so that no work is done twice."""
+        self._is_leaving = True
+
+    def safe_point(self) -> None:
+        """Check the run where letting go of it loses nothing: between steps, and in a line.
+
+        Raises as `check` does, and Interrupted when this worker is leaving.
+        """
+        self.check()
+        if self._is_leaving:
+            raise Interrupted
+
     def check(self) -> None:
-        """Raise Stopped, Interrupted or OutOfTime if the run must not go on."""
+        """Raise Stopped, Interrupted or OutOfTime if the run must not go on.
+
+        Raises ProviderSlow within a model call that takes too long.
+        """
         if self._halted.is_set():
             raise self._cause
-        if self.remaining() <= 0:
+        if _left(self._deadline) <= 0:
             raise OutOfTime
+        if _left(self._call_deadline) <= 0:
+            raise ProviderSlow(
+                f"The model took longer than {self._call_seconds:g} seconds for one reply."
+            )
 
     def wait(self, seconds: float) -> None:
         """Sleep, but wake and raise as soon as the run must not go on."""
         self._halted.wait(max(0.0, min(seconds, self.remaining())))
         self.check()
 
+    def tell_waiting(self, ahead: int | None) -> None:
+        """Say that `ahead` calls come before the run's own, None that it waits no more.
+
+        Only news is passed on. Called by the run's own thread.
+        """
+        if self._waiting is not None and ahead != self._ahead:
+            self._ahead = ahead
+            self._waiting(ahead)
+
     def remaining(self) -> float:
-        """Return the seconds left, infinity when there is no limit."""
-        return float("inf") if self._deadline is None else self._deadline - time.monotonic()
+        """Return the seconds left of the run, or of its model call; infinity without a limit."""
+        return min(_left(self._deadline), _left(self._call_deadline))
+
+    @contextmanager
+    def calling(self) -> Iterator[None]:
+        """Let the time of one model call count while the block lasts, of which nothing is told."""
+        self.is_silent = True
+        if self._call_seconds is not None:
+            self._call_deadline = time.monotonic() + self._call_seconds
+        try:
+            yield
+        finally:
+            self._call_deadline = None
 
     def _halt(self, cause: type[Halted]) -> None:
         if not self._halted.is_set():
             self._cause = cause
             self._halted.set()
+
+
+def _left(deadline: float | None) -> float:
+    return float("inf") if deadline is None else deadline - time.monotonic()

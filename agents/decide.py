@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+from agents.budget import Purse
 from agents.contracts import Decision, Reason, ReasonKind, Step
 from agents.errors import ParseError
 from agents.policy import Decide
@@ -126,3 +127,15 @@ class NoUnreadable(Limit):
         """Look for a reply that could not be read at the end."""
         last = state.turns[-1].observation if state.turns else None
         return last is not None and last.error == ParseError.__name__
+
+
+@dataclass(frozen=True)
+class BudgetLimit(Limit):
+    """Halt where the run has spent what it may."""
+
+    reason = Reason.BUDGET
+    budget: Purse
+
+    def is_reached(self, state: State) -> bool:
+        """Ask the budget, which has counted every call."""
+        return self.budget.is_used_up

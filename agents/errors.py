@@ -57,8 +57,16 @@ class OutOfTime(Halted):
     """Raised when the run's deadline has passed."""
 
 
+class OutOfBudget(Halted):
+    """Raised instead of a model call when the run's tokens or money are used up."""
+
+
 class Interrupted(Halted):
     """Raised when this worker has to let go of the run; another one goes on with it."""
+
+
+class Parked(Interrupted):
+    """Raised when the run waits for a person and no worker need hold it."""
 
 
 class ProviderError(AgentError):
@@ -81,6 +89,10 @@ class ProviderBusy(ProviderError):
     """Raised when the server asks for patience (429) or is failing (5xx)."""
 
 
+class ProviderLimited(ProviderBusy):
+    """Raised when the server asks all who call it to be patient (429)."""
+
+
 class ProviderGarbled(ProviderError):
     """Raised when the server's answer is not what the protocol promises."""
 
@@ -91,6 +103,10 @@ class ProviderTruncated(ProviderError):
 
 class ProviderSilent(ProviderError):
     """Raised when the server sends nothing for longer than the idle limit."""
+
+
+class ProviderSlow(ProviderError):
+    """Raised when one reply takes longer than a call may, though the server still sends."""
 
 
 class SlotTaken(ProviderBusy):

@@ -5,12 +5,28 @@ this module changes the State, and no exception of a component leaves it.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from agents.contracts import Observation, Outcome, Reason, ReasonKind, ReasonNode, Status, Step
 from agents.control import Control
-from agents.errors import AgentError, ConfigurationError, Interrupted, OutOfTime, Stopped
-from agents.events import Event, Observed, Reasoned, RunEnded, TurnCompleted, TurnStarted
+from agents.errors import (
+    AgentError,
+    ConfigurationError,
+    Interrupted,
+    OutOfBudget,
+    OutOfTime,
+    Stopped,
+)
+from agents.events import (
+    AnswerDelta,
+    Event,
+    Observed,
+    Reasoned,
+    RunEnded,
+    ThoughtDelta,
+    TurnCompleted,
+    TurnStarted,
+)
 from agents.policy import Policy
 from agents.state import State
 
@@ -27,6 +43,8 @@ def run(policy: Policy, state: State, control: Control) -> Iterator[Event]:
     try:
         for event in _steps(policy, state, control):
             state.apply(event)
+            if isinstance(event, ThoughtDelta | AnswerDelta):
+                control.is_silent = False
             yield event
     except Interrupted:
         raise
@@ -39,18 +57,39 @@ def run(policy: Policy, state: State, control: Control) -> Iterator[Event]:
 
 
 def _steps(policy: Policy, state: State, control: Control) -> Iterator[Event]:
+    try:
+        state.halted = yield from _turns(policy, state, control)
+    except OutOfBudget as error:
+        yield from _without_budget(error, state)
+        state.halted = Reason.BUDGET
+    yield from policy.summarize(state)
+
+
+def _turns(policy: Policy, state: State, control: Control) -> Generator[Event, None, Reason | None]:
     yield from _resumed(policy, state)
     while (decision := policy.decide(state)).step is not Step.HALT:
         control.check()
         if decision.step is Step.REASON:
+            control.safe_point()
             yield TurnStarted(index=len(state.turns))
             yield from policy.think(state)
         else:
             yield from policy.act(state)
         if policy.decide(state).step is not Step.TOOL:
             yield TurnCompleted(turn=state.turns[-1])
-    state.halted = decision.reason
-    yield from policy.summarize(state)
+    return decision.reason
+
+
+def _without_budget(error: OutOfBudget, state: State) -> Iterator[Event]:
+    """Complete the turn in which a call could not be paid for any more."""
+    if not state.is_open:
+        return
+    yield from _said(state)
+    turn = state.turns[-1]
+    if turn.observation is None and not state.final_answer:
+        shown = "".join(state.draft.observation) or str(error)
+        yield Observed(observation=Observation(text=shown, error=OutOfBudget.__name__))
+    yield TurnCompleted(turn=state.turns[-1])
 
 
 def _resumed(policy: Policy, state: State) -> Iterator[Event]:
@@ -65,16 +104,22 @@ def _resumed(policy: Policy, state: State) -> Iterator[Event]:
 def _closing(error: Exception, state: State) -> Iterator[Event]:
     """Keep all that was said in the turn that is cut off, and end the run."""
     if state.is_open:
-        if state.turns[-1].thought is None:
-            said = "".join(state.draft.thought)
-            yield Reasoned(node=ReasonNode(kind=ReasonKind.THOUGHT, text=said))
+        yield from _said(state)
         if state.turns[-1].action is not None and state.turns[-1].observation is None:
             shown = "".join(state.draft.observation)
             yield Observed(observation=Observation(text=shown, error=Interrupted.__name__))
-    yield RunEnded(outcome=_outcome(error, state))
+    yield RunEnded(outcome=outcome_of(error, state))
 
 
-def _outcome(error: Exception, state: State) -> Outcome:
+def _said(state: State) -> Iterator[Event]:
+    """Keep what was said of a thought that is cut off."""
+    if state.turns[-1].thought is None:
+        said = "".join(state.draft.thought)
+        yield Reasoned(node=ReasonNode(kind=ReasonKind.THOUGHT, text=said))
+
+
+def outcome_of(error: Exception, state: State) -> Outcome:
+    """Return the end of a run that an error ended, in words for who asked."""
     match error:
         case Stopped():
             status, reason, message = Status.STOPPED, Reason.STOPPED, "Stopped by you."

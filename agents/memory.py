@@ -6,7 +6,6 @@ that the text keeps its beginning from one turn to the next until it is passed a
 """
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -14,23 +13,18 @@ from enum import IntEnum
 from agents.contracts import Exchange, ToolCall, Turn
 from agents.reasoning.prompts import enclosed
 from agents.state import State, observed
+from agents.tokens import BYTES_PER_TOKEN, tokens
 
-_BYTES_PER_TOKEN = 3.5
 _FREED = 0.75
 _SHORT, _LINE = 400, 120
 _LEFT_OUT = "\n[...]\n"
-
-
-def tokens(text: str) -> int:
-    """Return about how many tokens a text takes: rather too many than too few."""
-    return math.ceil(len(text.encode(errors="replace")) / _BYTES_PER_TOKEN)
 
 
 def clamped(text: str, most: int) -> str:
     """Return a text of about `most` tokens at most, its middle left out."""
     if tokens(text) <= most:
         return text
-    room = max(0, int(most * _BYTES_PER_TOKEN)) // 2
+    room = max(0, int(most * BYTES_PER_TOKEN)) // 2
     raw = text.encode(errors="replace")
     head = raw[:room].decode(errors="ignore")
     tail = raw[len(raw) - room :].decode(errors="ignore")

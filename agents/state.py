@@ -42,13 +42,15 @@ class State:
     """The goal, the earlier exchanges of the conversation, and the turns so far.
 
     Only the loop changes it; components read. A stored run is replayed by passing its turns, with
-    `is_open` if the last of them was never completed.
+    `is_open` if the last of them was never completed. Its action may then have begun, unless
+    `may_have_begun` is False.
     """
 
     goal: str
     history: Sequence[Exchange] = ()
     turns: list[Turn] = field(default_factory=list)
     is_open: bool = False
+    may_have_begun: bool = True
     halted: Reason | None = None
     outcome: Outcome | None = None
     draft: Draft = field(default_factory=Draft)

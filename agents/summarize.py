@@ -7,12 +7,13 @@ from itertools import takewhile
 from agents.contracts import Outcome, Reason, Status, Turn
 from agents.errors import ParseError, ProviderError
 from agents.events import AnswerDelta, Event, ModelCalled, RunEnded
-from agents.memory import clamped, tokens, with_recent
+from agents.memory import clamped, with_recent
 from agents.planning import GoalStatus, plan_of
 from agents.policy import Summarize as SummarizeShape
 from agents.reasoning.model import Model
 from agents.reasoning.prompts import conversation, goal_and_transcript, render
 from agents.state import State
+from agents.tokens import tokens
 from agents.tools.output import storable
 
 INSUFFICIENT = "ERROR: insufficient data for a reliable answer."
@@ -71,6 +72,8 @@ class Summarize:
     def _message(self, reason: Reason, state: State) -> str:
         if reason is Reason.REPEATS:
             return "Stopped because the same action was repeated without anything new."
+        if reason is Reason.BUDGET:
+            return self.model.budget.used
         if reason is Reason.FAILURES:
             return "Stopped because one step after the other failed."
         return f"Ran out of turns ({len(state.turns)} of {self.max_turns})."

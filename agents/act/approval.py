@@ -1,10 +1,11 @@
 """Let a risky action wait for a person's yes; with nobody to ask, the answer is no."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from agents.contracts import Observation, ToolCall, Value
-from agents.errors import NotApproved, ToolNotFound
+from agents.errors import InvalidInputs, NotApproved, ToolNotFound
 from agents.events import ActionProposed, Event, Observed
 from agents.policy import Act
 from agents.state import State
@@ -15,13 +16,19 @@ RISKY = frozenset({Safety.SENSITIVE, Safety.DANGEROUS})
 
 
 class Approval(Value):
-    """What was said to an action; `feedback` is told to the model."""
+    """What was said to an action; `feedback` is told to the model.
+
+    `has_begun` says that the action was begun on this very answer before, and may have taken
+    effect.
+    """
 
     granted: bool
     feedback: str = ""
+    has_begun: bool = False
 
 
 Ask = Callable[[Tool, ToolCall], Approval]
+"""Asks a person about a call that has been proposed; raises Parked to be asked again later."""
 
 
 def nobody(tool: Tool, call: ToolCall) -> Approval:
@@ -29,35 +36,60 @@ def nobody(tool: Tool, call: ToolCall) -> Approval:
     return Approval(granted=False, feedback="There is nobody to ask for approval.")
 
 
+def needs_approval(tool: Tool, names: tuple[str, ...] = ()) -> bool:
+    """Tell whether a person is to be asked: about what is risky, and what one of `names` fits.
+
+    In a name, `*` stands for any characters.
+    """
+    return tool.safety in RISKY or any(fnmatchcase(tool.name, name) for name in names)
+
+
 @dataclass(frozen=True)
 class Approved:
-    """Ask before a sensitive or dangerous tool runs; a no becomes an observation."""
+    """Ask once an action is proposed, before its tool runs; a no becomes an observation.
+
+    `names` are tools to ask about beside those that are sensitive or dangerous.
+    """
 
     act: Act
     toolkit: Toolkit
     ask: Ask = nobody
+    names: tuple[str, ...] = ()
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the wrapped events, or the refused action with what was said to it."""
-        turn = state.turns[-1]
-        call = turn.action or (None if turn.thought is None else turn.thought.call)
-        refusal = None if call is None else self._refusal(call)
-        if call is None or refusal is None:
-            yield from self.act(state)
+        proposed = state.turns[-1].action
+        if proposed is not None:
+            yield from self._go_on(state, proposed)
             return
-        if turn.action is None:
-            yield ActionProposed(call=call)
-        yield Observed(observation=refusal)
+        for event in self.act(state):
+            yield event
+            if isinstance(event, ActionProposed):
+                said = self._asked(event.call)
+                if said is not None and not said.granted:
+                    yield _refusal(event.call, said)
+                    return
 
-    def _refusal(self, call: ToolCall) -> Observation | None:
+    def _go_on(self, state: State, call: ToolCall) -> Iterator[Event]:
+        """Carry on with an action that an earlier worker proposed, and may have asked about."""
+        said = self._asked(call)
+        if said is None:
+            yield from self.act(state)
+        elif said.granted:
+            yield from self.act(replace(state, may_have_begun=said.has_begun))
+        else:
+            yield _refusal(call, said)
+
+    def _asked(self, call: ToolCall) -> Approval | None:
+        """Return what was said to the call; None where it needs no approval."""
         try:
             tool = self.toolkit.get(call.tool)
-        except ToolNotFound:
-            return None
-        if tool.safety not in RISKY:
-            return None
-        approval = self.ask(tool, call)
-        if approval.granted:
-            return None
-        text = f"The call of {tool.name} was not approved. {approval.feedback}".strip()
-        return Observation(text=text, error=NotApproved.__name__)
+            self.toolkit.validate(tool, call.inputs)
+        except (ToolNotFound, InvalidInputs):
+            return None  # it can only fail, and nobody need be asked for that
+        return self.ask(tool, call) if needs_approval(tool, self.names) else None
+
+
+def _refusal(call: ToolCall, said: Approval) -> Observed:
+    text = f"The call of {call.tool} was not approved. {said.feedback}".strip()
+    return Observed(observation=Observation(text=text, error=NotApproved.__name__))

@@ -38,12 +38,12 @@ def carry_out(call: ToolCall, toolkit: Calls, control: Control) -> Iterator[Even
 def carry_on(state: State, toolkit: Calls, control: Control) -> Iterator[Event]:
     """Finish the action that an earlier worker proposed and did not see the end of.
 
-    It is made again only if its tool says that this does no harm.
+    What may have begun is made again only if its tool says that this does no harm.
     """
     call = state.turns[-1].action
     if call is None:
         raise ValueError("The last turn has no action to go on with.")
-    if _may_run_again(call, toolkit):
+    if not state.may_have_begun or _may_run_again(call, toolkit):
         yield from _run(call, toolkit, control)
     else:
         yield Observed(observation=Observation(text=INTERRUPTED, error=Interrupted.__name__))

@@ -4,10 +4,11 @@ Extras live here alone, in the worker that carries the run: they are in no event
 store, and may be objects of any kind. A run that another worker takes over begins without them.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agents.act.approval import needs_approval
 from agents.act.carry_out import Calls
 from agents.contracts import Image, Observation, ToolCall
 from agents.control import Control
@@ -23,10 +24,12 @@ class HandOn:
     """Call the tools of a toolkit, each with the extras of the call before.
 
     An extra takes the place of the input of its name; all of them are there for a tool that asks
-    for `extras`. A call that fails leaves them to the next.
+    for `extras`. A call that fails leaves them to the next. The inputs of a tool that a person is
+    `asked` about stay as they were shown.
     """
 
     toolkit: Calls
+    asked: Callable[[Tool], bool] = needs_approval
     _extras: Extras = field(default_factory=Extras, init=False, repr=False)
 
     def get(self, name: str) -> Tool:
@@ -44,7 +47,8 @@ class HandOn:
         given, handed = self._extras, Extras()
 
         def run(**inputs: Any) -> Iterator[str | Image]:
-            known = {name: given[name] for name in given if name in tool.input_names}
+            taken = () if self.asked(tool) else tool.input_names
+            known = {name: given[name] for name in given if name in taken}
             asked = {"extras": Extras(given)} if tool.wants_extras else {}
             yield from _output(tool, inputs | known | asked, handed)
 

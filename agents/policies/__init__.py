@@ -2,12 +2,16 @@
 
 from dataclasses import replace
 
+from agents.act.approval import Approved
+from agents.decide import BudgetLimit
 from agents.errors import ConfigurationError
 from agents.policies import explicit, implicit, plan_execute, planned, reflexion, rewoo, self_repair
 from agents.policies.parts import Build, Parts
 from agents.policies.spec import PolicySpec
 from agents.policies.with_goal import with_goal
 from agents.policy import Policy
+from agents.tools.mcp_tools import is_mcp
+from agents.tools.toolkit import Toolkit
 
 POLICIES: dict[str, Build] = {
     "explicit": explicit.build,
@@ -23,9 +27,29 @@ POLICIES: dict[str, Build] = {
 def build(spec: PolicySpec, parts: Parts) -> Policy:
     """Return the policy that `spec` names, with its settings.
 
-    Raises ConfigurationError for an unknown policy, and for settings that it does not take.
+    Raises ConfigurationError for an unknown policy, for settings that it does not take, and for an
+    unknown tool that a person shall be asked about.
     """
     if spec.policy not in POLICIES:
         known = ", ".join(POLICIES)
         raise ConfigurationError(f"There is no policy {spec.policy!r}. There are: {known}.")
-    return with_goal(POLICIES[spec.policy])(replace(parts, settings=spec.settings))
+    _check_approve(spec, parts.toolkit)
+    parts = replace(parts, settings=spec.settings, approve=spec.approve)
+    policy = with_goal(POLICIES[spec.policy])(parts)
+    # Here and nowhere else, so that no policy can forget to ask, or to count.
+    act = Approved(policy.act, parts.toolkit, parts.ask, parts.approve)
+    return replace(policy, act=act, decide=BudgetLimit(policy.decide, parts.model.budget))
+
+
+def _check_approve(spec: PolicySpec, toolkit: Toolkit) -> None:
+    """Refuse the name of a tool that there is none of: a slip must not let a call go unasked.
+
+    A tool that this machine cannot offer may be named.
+    """
+    for name in spec.approve:
+        is_missing = name not in toolkit.names and "*" not in name and not is_mcp(name)
+        if is_missing and not any(name == one or name.startswith(f"{one}_") for one in spec.tools):
+            there_are = ", ".join(toolkit.names) or "none"
+            raise ConfigurationError(
+                f"`approve` names {name!r}, which is no tool of this policy; it has {there_are}."
+            )

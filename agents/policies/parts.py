@@ -6,12 +6,13 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from agents.act.approval import Ask, nobody
+from agents.act.approval import Ask, needs_approval, nobody
 from agents.contracts import Value
 from agents.errors import ConfigurationError
 from agents.policies.spec import Limits
 from agents.policy import Policy
 from agents.reasoning.model import Model
+from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
 
 Settings = TypeVar("Settings", bound=Value)
@@ -25,7 +26,8 @@ class NoSettings(Value):
 class Parts:
     """One run's model, tools and limits, what its policy version sets beside them, whom to ask.
 
-    `ask` is asked before a sensitive or dangerous tool runs; by default nobody is there.
+    `ask` is asked before a sensitive or dangerous tool runs, and one that `approve` names; by
+    default nobody is there.
     """
 
     model: Model
@@ -33,6 +35,11 @@ class Parts:
     limits: Limits
     settings: Mapping[str, Any] = field(default_factory=dict)
     ask: Ask = nobody
+    approve: tuple[str, ...] = ()
+
+    def asks_about(self, tool: Tool) -> bool:
+        """Tell whether a person is asked before each call of the tool."""
+        return needs_approval(tool, self.approve)
 
     def settings_as(self, kind: type[Settings]) -> Settings:
         """Return the settings as the policy's own; raises ConfigurationError naming the wrong."""

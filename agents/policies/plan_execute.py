@@ -4,7 +4,6 @@ Two model calls whatever the number of tools (compare ReWOO, arXiv 2305.18323); 
 makes the answer a partial one.
 """
 
-from agents.act.approval import Approved
 from agents.act.by_name import ByName
 from agents.decide import TurnLimit, react
 from agents.policies.parts import NoSettings, Parts
@@ -17,11 +16,10 @@ def build(parts: Parts) -> Policy:
     """Return the policy for one run."""
     parts.settings_as(NoSettings)
     turns = parts.limits.max_turns
-    by_name = ByName(parts.toolkit, parts.model.control)
     return Policy(
         name="plan_execute",
         think=PlanThink(parts.model, parts.toolkit),
-        act=Approved(by_name, parts.toolkit, parts.ask),
+        act=ByName(parts.toolkit, parts.model.control),
         decide=TurnLimit(react, turns),
         summarize=MarkPartial(Summarize(parts.model, turns)),
     )

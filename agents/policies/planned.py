@@ -9,7 +9,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from agents.act.approval import Approved
 from agents.act.by_name import ByName
 from agents.act.corrected import Corrected
 from agents.act.goals import SettlingGoals
@@ -22,6 +21,7 @@ from agents.policy import Policy
 from agents.reasoning.prompts import render
 from agents.summarize import Explained, Summarize
 from agents.think.goals import WithGoals
+from agents.think.obvious import Obvious
 from agents.think.reflection import Reflecting
 from agents.think.structured import REPAIRS, StructuredThink
 from agents.tools.finishing import complete, fail
@@ -95,14 +95,15 @@ def build(parts: Parts) -> Policy:
         sees=settings.vision and settings.mode in SEEING,
     )
     stepwise = Reflecting(think, model) if settings.strategy == "react_plus" else think
-    act = Approved(ByName(toolkit, model.control), toolkit, parts.ask)
-    settling = SettlingGoals(act, settings.max_adaptations)
+    settling = SettlingGoals(ByName(toolkit, model.control), settings.max_adaptations)
     decide = SameToolLimit(
         RepeatLimit(NoUnreadable(react)), frozenset(settings.exempt_tools), settings.max_same_tool
     )
+    with_goals = WithGoals(stepwise, model, toolkit, _WANTED[settings.planning])
+    plans_first = settings.planning == "always"
     return Policy(
         name="planned",
-        think=WithGoals(stepwise, model, toolkit, _WANTED[settings.planning]),
+        think=with_goals if plans_first else Obvious(with_goals, tuple(toolkit.names)),
         act=Corrected(settling, lambda _: UNREADABLE),
         decide=TurnLimit(FailureLimit(decide, settings.max_failures), turns),
         summarize=Explained(Summarize(model, turns), settings.input_tokens),

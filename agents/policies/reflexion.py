@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from agents.act.by_name import ByName
-from agents.contracts import Decision, Reason, Status, Step, Value
+from agents.contracts import Decision, Reason, Step, Value
 from agents.decide import FailureLimit, RepeatLimit, TurnLimit, react_in_text
 from agents.events import Event, RunEnded
 from agents.policies.parts import Parts
@@ -78,7 +78,7 @@ class _AfterTries:
         count = f"{tries} tries" if tries > 1 else "1 try"
         said = f"No answer after {count}, with {len(state.turns)} turns in all."
         for event in self.summarize(state):
-            if isinstance(event, RunEnded) and event.outcome.status is Status.EXHAUSTED:
+            if isinstance(event, RunEnded) and event.outcome.reason in _FAILED:
                 more = event.outcome.message.partition(". ")[2]
                 message = f"{said} {more}".strip()
                 event = RunEnded(outcome=event.outcome.model_copy(update={"message": message}))

@@ -6,7 +6,6 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from agents.act.after_retries import AfterRetries
-from agents.act.approval import Approved
 from agents.act.by_name import ByName
 from agents.act.corrected import Corrected
 from agents.act.hand_on import HandOn
@@ -66,8 +65,8 @@ def build(parts: Parts) -> Policy:
     retries = Retries(settings.max_parse_retries, tool_errors, settings.backoff_seconds)
     mend = Repair if settings.repair else Again
     think = mend(ActionThink(model, toolkit, settings.has_markers), cooler, toolkit, retries)
-    by_name = ByName(HandOn(toolkit), model.control)
-    act = AfterRetries(Corrected(Approved(by_name, toolkit, parts.ask), complaint), retries)
+    by_name = ByName(HandOn(toolkit, parts.asks_about), model.control)
+    act = AfterRetries(Corrected(by_name, complaint), retries)
     decide = FailureLimit(react_in_text, settings.max_failures)
     return Policy(
         name="self_repair",

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import SecretStr
 
 from agents.contracts import Value
+from agents.providers.price import Price
 
 RemoteName = Literal["openai", "anthropic", "gemini", "ollama"]
 """The dialects that model servers speak; `openai` is the one that most of them know."""
@@ -14,7 +15,8 @@ class ModelChoice(Value):
     """The provider and model to call; `auto` takes what the environment offers.
 
     `base_url` and `model` may be empty for the provider's own default. `script` is for the scripted
-    provider alone: what it says, call by call. No secret is ever part of a choice.
+    provider alone: what it says, call by call. `price` is what the model costs, for a limit of
+    money; None takes it from TURNSTONE_PRICES. No secret is ever part of a choice.
     """
 
     provider: Literal["auto", "demo", "scripted"] | RemoteName = "auto"
@@ -23,6 +25,7 @@ class ModelChoice(Value):
     temperature: float | None = None
     max_tokens: int | None = None
     script: tuple[dict[str, Any], ...] = ()
+    price: Price | None = None
 
 
 class Credentials(Value):

@@ -9,11 +9,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.errors import ProviderBusy, ProviderError, ProviderGarbled, ProviderRefused
+from agents.errors import (
+    ProviderBusy,
+    ProviderError,
+    ProviderGarbled,
+    ProviderLimited,
+    ProviderRefused,
+)
 
 MAX_WORDS = 500
 """The characters of a server's own words that are shown."""
-BUSY_STATUSES = {408, 425, 429}
+LIMITED = 429
+BUSY_STATUSES = {408, 425, LIMITED}
 
 
 class ParameterRefused(ProviderRefused):
@@ -43,7 +50,8 @@ class Faults:
         if "insufficient_quota" in body:
             return ProviderRefused(f"The account at {self.place} has no credit left: {words}")
         if status in BUSY_STATUSES or status >= 500:
-            return ProviderBusy(
+            kind = ProviderLimited if status == LIMITED else ProviderBusy
+            return kind(
                 f"The model server at {self.place} is busy or failing (status {status}): {words}",
                 retry_after=retry_after(headers, body),
             )

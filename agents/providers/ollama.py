@@ -63,8 +63,8 @@ class OllamaProvider(RemoteProvider):
 class ChatReply(Reply):
     """A reply, in lines or whole: the last line is the one that is done."""
 
-    def frames(self, pieces: Iterable[bytes], start: bytes) -> Iterator[str]:
-        """Yield each line; one that the end of the bytes leaves open counts only if it is whole."""
+    def frames(self, pieces: Iterable[bytes], start: bytes) -> Iterator[list[str]]:
+        """Yield the lines; one that the end of the bytes leaves open counts only if it is whole."""
         ended = False
 
         def closed() -> Iterator[bytes]:
@@ -73,10 +73,9 @@ class ChatReply(Reply):
             ended = True
             yield b"\n"
 
-        for line in lines(closed(), MAX_EVENT):
-            text = line.decode("utf-8", "replace").strip()
-            if text and (not ended or _is_json(text)):
-                yield text
+        for some in lines(closed(), MAX_EVENT):
+            texts = [line.decode("utf-8", "replace").strip() for line in some]
+            yield [text for text in texts if text and (not ended or _is_json(text))]
 
     def read(self, chunk: dict[str, Any]) -> list[Token]:
         """Read one line."""

@@ -2,25 +2,22 @@
 
 import json
 import logging
-import random
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from agents.control import Control
-from agents.errors import ProviderBusy, ProviderUnreachable
+from agents.errors import ProviderBusy, ProviderLimited, ProviderUnreachable
 from agents.providers.base import Finish, ModelRequest, Token, encoded
 from agents.providers.choice import Credentials, RemoteName
+from agents.providers.delays import delay_after, may_wait
 from agents.providers.discovery import VENDORS
 from agents.providers.faults import Faults, ParameterRefused
 from agents.providers.replies import Reply, read_reply
 from agents.providers.server import Send, shared
 
 RETRIES = 2
-FIRST_DELAY = 0.5
-LONGEST_DELAY = 120.0
-"""Seconds; a server that asks for more patience than this is not waited for."""
 
 _HAS_NONE = re.compile(
     r"\btemperature\b.{0,40}(?:not support|deprecated|only be set to 1)"
@@ -32,12 +29,17 @@ logger = logging.getLogger(__name__)
 
 
 class RemoteProvider(ABC):
-    """Call one model of one server; the providers of a server share its connections."""
+    """Call one model of one server; the providers of a server share its connections.
+
+    One that `is_managed` leaves it to whoever gave it its slot to wait, without the slot, for a
+    server that limits its calls.
+    """
 
     name: ClassVar[RemoteName]
     address_hint: ClassVar[str] = ""
 
     def __init__(self, credentials: Credentials) -> None:
+        self.is_managed = False
         self.model = credentials.model
         self.base_url = credentials.base_url
         vendor = VENDORS[self.name]
@@ -118,9 +120,14 @@ class RemoteProvider(ABC):
                 left_out |= {refusal.parameter}
             except (ProviderUnreachable, ProviderBusy) as error:
                 failures += 1
-                if begun or failures > RETRIES:
+                is_others = self.is_managed and isinstance(error, ProviderLimited)
+                if begun or is_others or failures > RETRIES:
                     raise
-                _pause(error, failures, control)
+                delay = delay_after(error, failures)
+                if not may_wait(delay, control):
+                    raise
+                logger.info("Trying the model again in %.1f s: %s", delay, error)
+                control.wait(delay)
 
     @property
     def _unwanted(self) -> frozenset[str]:
@@ -132,15 +139,3 @@ class RemoteProvider(ABC):
         with server.posted(self.path(), body, control, self.refused) as pieces:
             yield from read_reply(pieces, self.reply(server.faults), pieces.end_soon)
             pieces.drain()
-
-
-def _pause(error: ProviderUnreachable | ProviderBusy, failures: int, control: Control) -> None:
-    """Wait before the next try as the server asks, else longer each time; or give up at once."""
-    delay = error.retry_after
-    if delay is None:
-        # Spread, so that runs which failed together do not come back together.
-        delay = FIRST_DELAY * 2 ** (failures - 1) * random.uniform(0.75, 1.25)  # noqa: S311
-    if delay > LONGEST_DELAY or delay >= control.remaining():
-        raise error
-    logger.info("Trying the model again in %.1f s: %s", delay, error)
-    control.wait(delay)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from agents.contracts import Usage
-from agents.errors import ProviderGarbled, ProviderSilent, ProviderTruncated
+from agents.errors import ProviderError, ProviderGarbled, ProviderSilent, ProviderTruncated
 from agents.providers.base import Finish, Token
 from agents.providers.faults import Faults
 from agents.providers.sse import MAX_EVENT, events
@@ -48,9 +48,12 @@ class Reply(ABC):
     def read(self, chunk: dict[str, Any]) -> list[Token]:
         """Read one chunk; a whole reply is a chunk too."""
 
-    def frames(self, pieces: Iterable[bytes], start: bytes) -> Iterator[str]:
-        """Cut the bytes into chunks: events, or one object where `stream` was ignored."""
-        return iter((_whole(pieces),)) if start == b"{" else events(pieces)
+    def frames(self, pieces: Iterable[bytes], start: bytes) -> Iterator[list[str]]:
+        """Cut the bytes into chunks: events, or one object where `stream` was ignored.
+
+        The chunks that a piece completes come together.
+        """
+        return iter(([_whole(pieces)],)) if start == b"{" else events(pieces)
 
     def take(self, data: str) -> list[Token]:
         """Read one chunk as it came; raises ProviderError for an error and for what is none."""
@@ -154,8 +157,8 @@ def read_reply(
     if start[:1] == b"<":
         raise reply.faults.of_nonsense("<")
     try:
-        for data in reply.frames(itertools.chain((start,), iterator), start[:1]):
-            yield from reply.take(data)
+        for chunks in reply.frames(itertools.chain((start,), iterator), start[:1]):
+            yield from _tokens(chunks, reply)
             if reply.done:
                 break
             if reply.stop_reason is not None:
@@ -165,6 +168,26 @@ def read_reply(
         if reply.stop_reason is None:
             raise
     yield from reply.end()
+
+
+def _tokens(chunks: Iterable[str], reply: Reply) -> Iterator[Token]:
+    """Yield what chunks say that came together; text of one kind in a row is one token.
+
+    What comes before a chunk that is an error or nonsense is yielded before that is raised.
+    """
+    tokens: list[Token] = []
+    failure: ProviderError | None = None
+    for data in chunks:
+        try:
+            tokens += reply.take(data)
+        except ProviderError as error:
+            failure = error
+        if failure is not None or reply.done:
+            break
+    for kind, some in itertools.groupby(tokens, lambda token: token.kind):
+        yield Token(text="".join(token.text for token in some), kind=kind)
+    if failure is not None:
+        raise failure
 
 
 def total(counts: Iterable[Any]) -> int | None:

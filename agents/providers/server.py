@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from agents.control import Control
 from agents.errors import (
+    AgentError,
     ConfigurationError,
     ProviderError,
     ProviderGarbled,
@@ -22,12 +23,15 @@ from agents.errors import (
     ProviderUnreachable,
 )
 from agents.providers.faults import Faults, ParameterRefused
+from agents.providers.pace import PACE
 from agents.providers.transport import Transport, watched
 
 ENDING_SECONDS = 2.0
 """What a server gets after the text is complete, to count the tokens and close the stream."""
 MAX_BYTES = 256_000_000
 """The bytes that one reply may have in all; each token brings some 250 besides its own."""
+BEGINNING_BYTES = 2_000
+"""How much of a reply is read as it comes while nothing of it is told: some ten tokens."""
 UNREACHABLE = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProxyError)
 HEADERS = {
     "Accept": "text/event-stream, application/json",
@@ -65,7 +69,8 @@ class Server:
         try:
             if response.status_code >= 300:
                 raise self._refusal(response, body, refused)
-            yield Pieces(response, control, self.place)
+            with PACE.reading():
+                yield Pieces(response, control, self.place)
         finally:
             response.close()
 
@@ -107,7 +112,12 @@ class Sender:
 
 
 class Pieces:
-    """The bytes of one reply as they come, with every fault of the line named."""
+    """The bytes of one reply as they come, with every fault of the line named.
+
+    What was read at once is one piece, however many chunks it came in: each piece, not each token,
+    then takes the way through the engine. A beginning is read as it comes until some of it is told,
+    for a reply begins with a label or a brace that nobody is shown.
+    """
 
     def __init__(self, response: httpx2.Response, control: Control, place: str) -> None:
         self._bytes = response.iter_bytes()
@@ -115,14 +125,29 @@ class Pieces:
         self._patience = control.idle_seconds
         self._place = place
         self._size = 0
+        self._failure: Exception | None = None
 
     def __iter__(self) -> Iterator[bytes]:
         return self
 
     def __next__(self) -> bytes:
+        if self._failure is not None:
+            raise self._failure
+        with watched(self._control, self._patience, gathers=self._gathers()) as line:
+            pieces = [self._next()]
+            while line.has_more(pieces[-1]) and self._failure is None:
+                try:
+                    pieces.append(self._next())
+                except (StopIteration, AgentError) as failure:
+                    self._failure = failure
+        return b"".join(pieces)
+
+    def _gathers(self) -> bool:
+        return self._size > 0 and (not self._control.is_silent or self._size > BEGINNING_BYTES)
+
+    def _next(self) -> bytes:
         try:
-            with watched(self._control, self._patience):
-                piece = next(self._bytes)
+            piece = next(self._bytes)
         except httpcore2.ReadTimeout as error:
             raise _silent(self._place, self._control) from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:

@@ -12,33 +12,51 @@ MAX_EVENT = 4_000_000
 """The bytes that one event may have; more is no reply of a model."""
 
 
-def events(pieces: Iterable[bytes], *, limit: int = MAX_EVENT) -> Iterator[str]:
-    """Yield the data of each event, however the bytes are cut into pieces.
+def events(pieces: Iterable[bytes], *, limit: int = MAX_EVENT) -> Iterator[list[str]]:
+    """Yield the data of the events that each piece completes, however the bytes are cut.
 
     An event that the end of the bytes leaves open is yielded, but for an unfinished line. Raises
     ProviderGarbled for an event of more than `limit` bytes.
     """
-    data: list[bytes] = []
-    size = 0
-    for line in lines(pieces, limit):
+    begun = _Event()
+    for some in lines(pieces, limit):
+        if complete := [data for line in some if (data := begun.take(line)) is not None]:
+            yield complete
+        if begun.size > limit:
+            raise _too_long(limit)
+    if begun.data:
+        yield [begun.end()]
+
+
+class _Event:
+    """An event whose end has not come: the data of its lines, and how many bytes they have."""
+
+    def __init__(self) -> None:
+        self.data: list[bytes] = []
+        self.size = 0
+
+    def take(self, line: bytes) -> str | None:
+        """Take a line, and return the data of the event if it is the one that ends it."""
         if line[:5] == b"data:":
-            value = line[6:] if line[5:6] == b" " else line[5:]
-            size += len(value)
-            if size > limit:
-                raise _too_long(limit)
-            data.append(value)
+            self.data.append(line[6:] if line[5:6] == b" " else line[5:])
+            self.size += len(line)
         elif line == b"data":
-            data.append(b"")
-        elif not line and data:
-            yield b"\n".join(data).decode("utf-8", "replace")
-            data = []
-            size = 0
-    if data:
-        yield b"\n".join(data).decode("utf-8", "replace")
+            self.data.append(b"")
+        elif not line and self.data:
+            return self.end()
+        return None
+
+    def end(self) -> str:
+        """Return the data, and begin anew."""
+        data, self.data, self.size = self.data, [], 0
+        return b"\n".join(data).decode("utf-8", "replace")
 
 
-def lines(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """Yield complete lines, in time linear in the bytes; raises as `events` does."""
+def lines(pieces: Iterable[bytes], limit: int) -> Iterator[list[bytes]]:
+    """Yield the lines that each piece completes, in time linear in the bytes.
+
+    Raises as `events` does.
+    """
     begun: list[bytes] = []
     size = 0
     for piece in _with_lf(pieces):
@@ -46,7 +64,8 @@ def lines(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
         if complete and begun:
             complete[0] = b"".join((*begun, complete[0]))
             begun, size = [], 0
-        yield from complete
+        if complete:
+            yield complete
         if rest:
             begun.append(rest)
             size += len(rest)

@@ -14,20 +14,24 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
+from contextvars import copy_context
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpcore2
 import httpx2
 
 from agents.control import Control
-from agents.errors import ConfigurationError, Halted
+from agents.errors import AgentError, ConfigurationError
+from agents.providers.pace import PACE
 
 SLICE = 0.2
 """Seconds between two looks at the run's control; a stop takes no longer than this."""
 CONNECT_SECONDS = 10.0
 LARGE_WRITE = 64_000
 """Bytes; less than this fits the kernel's buffer of a connection that waits for a request."""
+LEAST_CHUNK = 64
+"""Bytes; less is no chunk of a reply, but what counting them may be wrong by."""
 ERROR_BYTES = 64_000
 ERROR_SECONDS = 2.0
 
@@ -37,6 +41,8 @@ T = TypeVar("T")
 class _Watch(threading.local):
     control: Control | None = None
     patience: float = math.inf
+    gathers: bool = False
+    unread: int = 0
 
 
 _watch = _Watch()
@@ -46,17 +52,30 @@ class watched:
     """Let `control` halt what this thread reads and writes meanwhile.
 
     `patience` is how many seconds one read may bring nothing; then httpcore2.ReadTimeout is raised.
+    With `gathers` reads are made at the pace of the process.
     """
 
-    def __init__(self, control: Control, patience: float) -> None:
+    def __init__(self, control: Control, patience: float, *, gathers: bool = False) -> None:
         self._control = control
         self._patience = patience
+        self._gathers = gathers
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         _watch.control, _watch.patience = self._control, self._patience
+        _watch.gathers, _watch.unread = self._gathers, 0
+        return self
 
     def __exit__(self, *failure: object) -> None:
-        _watch.control, _watch.patience = None, math.inf
+        _watch.control, _watch.patience, _watch.gathers = None, math.inf, False
+
+    def has_more(self, piece: bytes) -> bool:
+        """Tell whether, behind this piece of a body, more was read meanwhile that is still to come.
+
+        A piece is taken for a chunk (RFC 9112, 7.1) and its bytes are counted. Where a server
+        writes more about a chunk than it needs, too much may be expected by a few bytes each.
+        """
+        _watch.unread -= len(piece) + len(f"{len(piece):x}\r\n\r\n")
+        return _watch.unread > LEAST_CHUNK
 
 
 class Transport(httpx2.BaseTransport):
@@ -176,11 +195,20 @@ class _Backend(httpcore2.NetworkBackend):
 class _Stream(httpcore2.NetworkStream):
     def __init__(self, stream: httpcore2.NetworkStream) -> None:
         self._stream = stream
+        self._read_at = 0.0
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         control, patience = _watch.control, _watch.patience
         if control is None:
             return self._stream.read(max_bytes, timeout)
+        if _watch.gathers:
+            PACE.gather(self._read_at, control)
+        read = self._read_watched(max_bytes, control, patience)
+        self._read_at = time.monotonic()
+        _watch.unread = len(read)
+        return read
+
+    def _read_watched(self, max_bytes: int, control: Control, patience: float) -> bytes:
         end = time.monotonic() + patience
         while True:
             control.check()
@@ -229,12 +257,13 @@ def _aside(work: Callable[[], T]) -> T:
         except BaseException as error:
             done.set_exception(error)
 
-    threading.Thread(target=run, name="model-connection", daemon=True).start()
+    context = copy_context()
+    threading.Thread(target=context.run, args=(run,), name="model-connection", daemon=True).start()
     try:
         while not done.done():
             control.check()
             wait([done], timeout=min(SLICE, max(0.001, control.remaining())))
-    except Halted:
+    except AgentError:
         done.add_done_callback(_close_late)
         raise
     return done.result()

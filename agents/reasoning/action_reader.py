@@ -39,6 +39,8 @@ _LABEL = re.compile(
     r"|(?P<thinks>think(?:ing)?>)|(?P<thought>/think(?:ing)?>))",
     re.IGNORECASE | re.MULTILINE,
 )
+_MARKED = re.compile(r"[:\uff1a{<\[]")
+"""What no label is without."""
 _MARK = re.compile(r"<(?:(?P<end>/(?:__)?final_answer(?:__)?>)|(?:__)?final_answer(?:__)?>)", re.I)
 _ANSWER_MARK = re.compile(
     rf"(?P<end>{_LINE}observation{_COLON}|</(?:__)?final_answer(?:__)?>)"
@@ -142,7 +144,9 @@ class ActionReader:
                     yield from self._say()
 
     def _reason(self) -> Iterator[ThoughtDelta]:
-        while label := _LABEL.search(self._text, self._at):
+        while _MARKED.search(self._text, self._at) and (
+            label := _LABEL.search(self._text, self._at)
+        ):
             yield from self._show(self._text[self._at : label.start()])
             self._at = label.end()
             self._turn_to(label)

@@ -4,6 +4,8 @@ What a provider says becomes a stream of events: TOKEN, METADATA, ERROR, END. Th
 exactly once, before METADATA, however the call ends: done, failed, halted, or no longer read.
 """
 
+import itertools
+import logging
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -12,7 +14,14 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from agents.contracts import ModelCall, Usage, Value
 from agents.control import Control
+from agents.errors import ProviderLimited
 from agents.providers.base import Finish, ModelRequest, Provider, Token
+from agents.providers.delays import delay_after, may_wait
+
+LIMITED_RETRIES = 8
+"""How often a server that limits its calls is asked again; each time its whole lane has paused."""
+
+logger = logging.getLogger(__name__)
 
 
 @runtime_checkable
@@ -21,6 +30,15 @@ class Leasable(Protocol):
 
     def lease(self, control: Control) -> AbstractContextManager[Provider]:
         """Wait, and give the provider for one call."""
+        ...
+
+
+@runtime_checkable
+class Pausable(Protocol):
+    """A provider whose calls wait for each other; all of them can be made to wait."""
+
+    def pause(self, seconds: float) -> bool:
+        """Let nobody ask the model's server for so long; tell whether calls wait for that."""
         ...
 
 
@@ -62,13 +80,29 @@ class ReasoningEngine:
         """Yield the tokens, then METADATA, ERROR if it failed, and END.
 
         The reply is cut off as soon as `enough` says so, asked after each token. A halt while the
-        call still waits for its slot is raised: then no call was made that could be told of.
+        call still waits for its slot is raised: then no call was made that could be told of. Where
+        a server limits its calls the slot is given back, its lane paused, and the call made anew.
         """
+        for failures in itertools.count(1):
+            record, error = yield from self._call(request, enough)
+            if record.has_begun or not self._waits(error, failures):
+                break
+        yield Metadata(call=record.called(error))
+        if error is not None:
+            yield Failed(error)
+        yield End()
+
+    def _call(
+        self, request: ModelRequest, enough: Callable[[], bool]
+    ) -> Generator[StreamEvent, None, tuple["_Record", Exception | None]]:
         error: Exception | None = None
         with _leased(self.provider, self.control) as provider:
             record = _Record(request.purpose, provider, provider.body(request))
             try:
-                with _closing(provider.stream(record.request, self.control)) as items:
+                with (
+                    self.control.calling(),
+                    _closing(provider.stream(record.request, self.control)) as items,
+                ):
                     for item in items:
                         record.take(item)
                         if isinstance(item, Token):
@@ -78,10 +112,20 @@ class ReasoningEngine:
                                 break
             except Exception as failure:
                 error = failure
-        yield Metadata(call=record.called(error))
-        if error is not None:
-            yield Failed(error)
-        yield End()
+        return record, error
+
+    def _waits(self, error: Exception | None, failures: int) -> bool:
+        """Pause the lane of a server that limits its calls; tell whether to ask it again then."""
+        if not isinstance(error, ProviderLimited) or not isinstance(self.provider, Pausable):
+            return False
+        delay = delay_after(error, failures)
+        is_awaited = self.provider.pause(delay)
+        if failures > LIMITED_RETRIES or not may_wait(delay, self.control):
+            return False
+        logger.info("The model is asked again in %.1f s: %s", delay, error)
+        if not is_awaited:
+            self.control.wait(delay)
+        return True
 
 
 def _leased(provider: Provider, control: Control) -> AbstractContextManager[Provider]:
@@ -119,6 +163,11 @@ class _Record:
         if self._first is None:
             self._first = time.perf_counter() - self._start
         self._texts[item.kind].append(item.text)
+
+    @property
+    def has_begun(self) -> bool:
+        """Tell whether anything of the reply has come."""
+        return self._first is not None
 
     def called(self, error: Exception | None) -> ModelCall:
         return ModelCall(

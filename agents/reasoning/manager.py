@@ -113,6 +113,13 @@ class ProviderManager:
             leaving = kept.leave(len(kept.idle) - MOST_IDLE)
         _close(leaving)
 
+    def pause(self, wanted: Wanted, seconds: float) -> bool:
+        """Let no call through to the same server for so long; tell whether calls wait for that."""
+        lane = self._lane(wanted)
+        if lane.limit:
+            self._slots.pause(lane, seconds)
+        return bool(lane.limit)
+
     def close(self) -> None:
         """Close all providers that are idle."""
         with self._lock:
@@ -136,9 +143,10 @@ class ProviderManager:
             self._slots.release(lane, ticket)
 
     def _lane(self, wanted: Wanted) -> Lane:
+        server = str(wanted.options.get("base_url", ""))
         if wanted.is_local:
-            return Lane(LOCAL, self.local_limit, wanted.signature)
-        return Lane(wanted.provider, self.limit)
+            return Lane(LOCAL, self.local_limit, wanted.signature, server)
+        return Lane(wanted.provider, self.limit, server=server)
 
     def _take(self, wanted: Wanted) -> Provider:
         leaving: list[Provider] = []
@@ -197,6 +205,10 @@ class Managed:
     def lease(self, control: Control) -> AbstractContextManager[Provider]:
         """Give a provider for one call, once there is a slot for it."""
         return self._manager.lease(self._wanted, control)
+
+    def pause(self, seconds: float) -> bool:
+        """Let nobody ask the model's server for so long; tell whether calls wait for that."""
+        return self._manager.pause(self._wanted, seconds)
 
     def body(self, request: ModelRequest) -> str:
         """Return the body to post."""

@@ -2,23 +2,29 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from agents.budget import Budget, Purse
 from agents.contracts import Message
 from agents.control import Control
+from agents.errors import OutOfBudget
 from agents.events import ModelCalled
 from agents.providers.base import ModelRequest, Provider, Token
 from agents.reasoning.engine import Failed, Metadata, ReasoningEngine
 
+RESERVED = "summarize"
+"""The purpose of the one call that is made when the budget is used up: for a partial answer."""
+
 
 @dataclass(frozen=True)
 class Model:
-    """A provider bound to one run's control and sampling settings."""
+    """A provider bound to one run's control, sampling settings and budget."""
 
     provider: Provider
     control: Control
     temperature: float | None = None
     max_tokens: int | None = None
+    budget: Purse = field(default_factory=Budget)
 
     def complete(
         self, messages: Sequence[Message], *, purpose: str, as_json: bool = False
@@ -44,8 +50,11 @@ class Model:
         """Yield the reply's tokens, then the record of the call.
 
         The reply is cut off as soon as `enough` says so, asked after each token. The record is
-        yielded for a failed or halted call as well, before its error is raised again.
+        yielded for a failed or halted call as well, before its error is raised again. Raises
+        OutOfBudget instead of asking when the budget is used up, but for the call in reserve.
         """
+        if purpose != RESERVED and self.budget.is_used_up:
+            raise OutOfBudget(self.budget.used)
         request = ModelRequest(
             purpose=purpose,
             messages=messages,
@@ -60,6 +69,7 @@ class Model:
                 if isinstance(event, Token):
                     yield event
                 elif isinstance(event, Metadata):
+                    self.budget.count(event.call)
                     yield ModelCalled(call=event.call)
                 elif isinstance(event, Failed):
                     raise event.error

@@ -31,12 +31,17 @@ class Field(NamedTuple):
 class ObjectReader:
     """Yield the wanted string fields of the first object in a reply that has one of them.
 
-    `done` becomes true at that object's end. Of a field that occurs twice the first counts.
+    A field of an object within it is wanted as `outer.inner`; such a one alone is not what makes
+    an object the right one. `done` becomes true at that object's end. Of a field that occurs twice
+    the first counts.
     """
 
     def __init__(self, *wanted: str) -> None:
         self.done = False
-        self._wanted = wanted
+        self._wanted = frozenset(wanted)
+        self._outer = frozenset(
+            name[:at] for name in wanted for at, char in enumerate(name) if char == "."
+        )
         self._seen: set[str] = set()
         self._found: list[Field] = []
         self._back = ""
@@ -57,7 +62,7 @@ class ObjectReader:
         while True:
             yield from self._prose()
             yield from self._object()
-            self.done = bool(self._seen)
+            self.done = any("." not in name for name in self._seen)
 
     def _prose(self) -> _Chars:
         """Read up to the next object, past anything a model thinks aloud."""
@@ -82,9 +87,24 @@ class ObjectReader:
             key = yield from self._key()
             if (yield from self._next_but_space()) != ":":
                 return
-            name = key if key in self._wanted and key not in self._seen else ""
-            self._seen.update({name} - {""})
-            yield from self._value(name)
+            yield from self._value(key)
+
+    def _inner_object(self, outer: str) -> _Chars:
+        """Read the fields of an object within the object; skip what cannot be read of it."""
+        while True:
+            char = yield from self._next_but_space()
+            if char == ",":
+                continue
+            if char == '"':
+                key = yield from self._key()
+                char = yield from self._next_but_space()
+                if char == ":":
+                    yield from self._value(f"{outer}.{key}")
+                    continue
+            if char != "}":
+                self._back = char
+                yield from self._nested()
+            return
 
     def _key(self) -> _Char:
         letters: list[str] = []
@@ -93,10 +113,16 @@ class ObjectReader:
                 letters.append(char)
         return "".join(letters).strip().lower()
 
-    def _value(self, name: str) -> _Chars:
+    def _value(self, path: str) -> _Chars:
+        name = path if path in self._wanted and path not in self._seen else ""
+        self._seen.update({name} - {""})
         char = yield from self._next_but_space()
-        if char == '"':
+        if char == '"' and not name and "." in path:
+            yield from self._nested_string()
+        elif char == '"':
             yield from self._string(name)
+        elif char == "{" and path in self._outer:
+            yield from self._inner_object(path)
         elif char in "{[":
             yield from self._nested()
         else:

@@ -2,11 +2,12 @@
 
 Models break the format in known ways. The earlier of action and answer wins, for what follows is
 invented; an invented observation ends the reply. "Action: none" is no action. An answer is kept
-whole: a line "Action:" in it belongs to it unless "Action Input:" follows.
+whole: a line "Action:" in it belongs to it unless "Action Input:" follows. Labels within lines
+count where there are no others to go by.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -18,6 +19,11 @@ _NO_TOOL = frozenset({"", "none", "n/a", "na", "null", "no", "nothing", "no acti
 _EMPHASIS = " \t`'\"*"
 _INPUT_INLINE = re.compile(r"\baction[ _]?input[ \t]{0,3}:", re.IGNORECASE)
 _CALL = re.compile(r"(?P<name>[\w-]{1,100})[ \t]*(?:\((?P<round>.*)\)|\[(?P<square>.*)\])")
+_IN_LINE = re.compile(
+    r"(?<=\S)(?<!\b[Tt]he)(?<!\b[Tt]his)(?<!\b[Mm]y)(?<!\b[Yy]our)(?<!\b[Aa]n)(?<!\b[Aa])"
+    r"[ \t]{1,4}(?=[*_`]{0,3}(?:Thought|Action(?: Input)?|Final Answer|Observation)[*_`]{0,3}:)"
+)
+"""The space before a label that stands within a line, but not before "the Final Answer:"."""
 
 
 @dataclass(frozen=True)
@@ -54,77 +60,108 @@ class ReplyReader:
         self._aloud = False
         self._held: list[str] = []
         self._holds_line = False
+        self._shown: list[ThoughtDelta | AnswerDelta] = []
+        self._raw: list[str] = []
+        self._said_aloud: list[str] = []
+        self._read_again: Reply | None = None
 
     @property
     def reply(self) -> Reply:
         """Return what has been read."""
+        if self._read_again is not None:
+            return self._read_again
         thought, answer = self._thought.text, self._answer.text
         if answer:
             return Reply(thought=thought, answer=answer)
         tool, tool_input = self._action()
         return Reply(thought=thought, tool=tool, tool_input=tool_input if tool else "")
 
-    def think_aloud(self, text: str) -> Iterator[ThoughtDelta]:
+    def think_aloud(self, text: str) -> list[ThoughtDelta | AnswerDelta]:
         """Take what a reasoning model says to itself; it is shown as thought."""
         self._aloud = True
-        yield from self._add_thought(text)
+        self._said_aloud.append(text)
+        self._add_thought(text)
+        return self._new()
 
-    def feed(self, chunk: str) -> Iterator[ThoughtDelta | AnswerDelta]:
-        """Take more of the reply; yield what it shows."""
-        yield from self._read(self._labels.feed(chunk))
-
-    def finish(self) -> Iterator[ThoughtDelta | AnswerDelta]:
-        """Take the reply as complete; yield what was held back."""
-        yield from self._read(self._labels.finish())
+    def feed(self, chunk: str) -> list[ThoughtDelta | AnswerDelta]:
+        """Take more of the reply; return what it shows."""
         if not self.done:
-            yield from self._release()
+            self._raw.append(chunk)
+            self._read(self._labels.feed(chunk))
+        return self._new()
+
+    def finish(self) -> list[ThoughtDelta | AnswerDelta]:
+        """Take the reply as complete; return what was held back."""
+        self._end()
+        if not (self.reply.tool or self.reply.answer):
+            self._read_in_lines()
+        return self._new()
+
+    def _end(self) -> None:
+        if not self.done:
+            self._read(self._labels.finish())
+        if not self.done:
+            self._release()
         self.done = True
 
-    def _read(self, items: Iterable[Labelled | Text]) -> Iterator[ThoughtDelta | AnswerDelta]:
-        texts: list[str] = []
+    def _read_in_lines(self) -> None:
+        """Read a reply without a step again, with each label that is within a line on its own."""
+        text, count = _IN_LINE.subn("\n", "".join(self._raw))
+        if not count:
+            return
+        reader = ReplyReader()
+        reader.think_aloud("".join(self._said_aloud))
+        reader.feed(text)
+        reader._end()
+        if reader.reply.tool or reader.reply.answer:
+            self._read_again = reader.reply
+            self._add_answer(reader.reply.answer)
+
+    def _new(self) -> list[ThoughtDelta | AnswerDelta]:
+        shown, self._shown = self._shown, []
+        return shown
+
+    def _read(self, items: Iterable[Labelled | Text]) -> None:
         for item in items:
+            if isinstance(item, Text):
+                self._text(item.text)
+            elif self._held and item.label is Label.INPUT:
+                self.done = True
+            else:
+                self._release()
+                self._turn_to(item)
             if self.done:
                 return
-            if isinstance(item, Text):
-                texts.append(item.text)
-            else:
-                yield from self._lines(texts)
-                texts = []
-                yield from self._label(item)
-        if not self.done:
-            yield from self._lines(texts)
 
-    def _lines(self, lines: list[str]) -> Iterator[ThoughtDelta | AnswerDelta]:
-        """Take lines at once, unless something is held back: then each one counts."""
-        for text in lines if self._held else filter(None, ["".join(lines)]):
-            yield from self._text(text)
-
-    def _label(self, item: Labelled) -> Iterator[AnswerDelta]:
-        if self._held and item.label is Label.INPUT:
-            self.done = True
-        else:
-            yield from self._release()
-            yield from self._turn_to(item)
-
-    def _text(self, text: str) -> Iterator[ThoughtDelta | AnswerDelta]:
+    def _text(self, text: str) -> None:
         match self._part:
             case _Part.THOUGHT | _Part.AFTERTHOUGHT:
                 if self._aloud:
                     self._aloud = False
                     self._thought.separate("\n\n")
-                yield from self._add_thought(text)
+                self._add_thought(text)
             case _Part.ACTION:
                 self._tool.append(text)
             case _Part.INPUT:
                 self._input.append(text)
-            case _Part.ANSWER if self._held and (self._holds_line or not text.strip()):
-                self._held.append(text)
-                self._holds_line = self._holds_line and "\n" not in text
+            case _Part.ANSWER if self._held:
+                self._hold(text)
             case _Part.ANSWER:
-                yield from self._release()
-                yield from self._add_answer(text)
+                self._add_answer(text)
 
-    def _turn_to(self, item: Labelled) -> Iterator[AnswerDelta]:
+    def _hold(self, text: str) -> None:
+        """Hold back the line that looks like an action, and the blank lines that follow it."""
+        if self._holds_line:
+            line, newline, text = text.partition("\n")
+            self._held.append(line + newline)
+            self._holds_line = not newline
+        if text.strip():
+            self._release()
+            self._add_answer(text)
+        else:
+            self._held.append(text)
+
+    def _turn_to(self, item: Labelled) -> None:
         """Let the label say which part begins, or that nothing more matters."""
         if item.label is Label.OBSERVATION:
             self.done = True
@@ -137,7 +174,7 @@ class ReplyReader:
             case _Part.INPUT:
                 self._after_input(item)
             case _Part.ANSWER if self._answer:
-                yield from self._within_answer(item)
+                self._within_answer(item)
             case _Part.ANSWER:
                 self._part = _Part.THOUGHT
                 self._after_thought(item)
@@ -182,12 +219,12 @@ class ReplyReader:
         else:
             self.done = True
 
-    def _within_answer(self, item: Labelled) -> Iterator[AnswerDelta]:
+    def _within_answer(self, item: Labelled) -> None:
         match item.label:
             case Label.ACTION:
                 self._held, self._holds_line = [item.raw], True
             case Label.INPUT:
-                yield from self._add_answer(item.raw)
+                self._add_answer(item.raw)
             case _:
                 self.done = True
 
@@ -207,16 +244,16 @@ class ReplyReader:
         self._tool.clear()
         self._input.clear()
 
-    def _release(self) -> Iterator[AnswerDelta]:
+    def _release(self) -> None:
         """Give back to the answer what looked like an action in it and was none."""
-        held, self._held = self._held, []
-        for text in held:
-            yield from self._add_answer(text)
+        if self._held:
+            self._add_answer("".join(self._held))
+            self._held.clear()
 
-    def _add_thought(self, text: str) -> Iterator[ThoughtDelta]:
+    def _add_thought(self, text: str) -> None:
         if shown := self._thought.add(text):
-            yield ThoughtDelta(text=shown)
+            self._shown.append(ThoughtDelta(text=shown))
 
-    def _add_answer(self, text: str) -> Iterator[AnswerDelta]:
+    def _add_answer(self, text: str) -> None:
         if shown := self._answer.add(text):
-            yield AnswerDelta(text=shown)
+            self._shown.append(AnswerDelta(text=shown))

@@ -87,12 +87,12 @@ class PlanReader:
         if self._thought and text.strip():
             self._thought = False
             self._shown.separate("\n\n")
-        for line in text.splitlines(keepends=True):
-            if not self._hides:
-                yield from self._take_line(line)
+        yield from self._show("".join(map(self._take_line, text.splitlines(keepends=True))))
 
-    def _take_line(self, part: str) -> Iterator[ThoughtDelta]:
-        """Show a part of one line, once it cannot be the label of the tool calls."""
+    def _take_line(self, part: str) -> str:
+        """Return what to show of one line, once it cannot be the label of the tool calls."""
+        if self._hides:
+            return ""
         self._line += part
         if self._at_start and self._begins_calls():
             self._hides, self._line = True, ""
@@ -100,7 +100,8 @@ class PlanReader:
             self._said = self._said or bool(self._line.strip())
             self._at_start = self._line.endswith("\n")
             shown, self._line = self._line, ""
-            yield from self._show(shown)
+            return shown
+        return ""
 
     def _begins_calls(self) -> bool:
         is_json = not self._said and self._line.lstrip().startswith(_JSON)

@@ -4,27 +4,38 @@ A lane is what calls share: a provider's limit, or the one local machine. `InPro
 limit for one process; whoever runs several gives a Slots of their own that all of them see.
 """
 
+import math
 import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, takewhile
 from typing import NamedTuple, Protocol
 
 from agents.control import Control
-from agents.errors import SlotTaken
+from agents.errors import ProviderLimited, SlotTaken
+from agents.providers.delays import may_wait
 
 _GLANCE = 0.1
 """Seconds between two looks at the run's control while a call waits."""
+LONGEST_PAUSE = 600.0
+"""Seconds after which a server is asked again, however much patience it wanted."""
+UNTOLD = 0.3
+"""Seconds of waiting that are not worth telling the person who watches the run."""
 
 
 class Lane(NamedTuple):
     """What calls share: a name, how many go at once, and for which model.
 
-    In a lane with a `model`, calls for another one wait until there are none for it.
+    In a lane with a `model`, calls for another one wait until there are none for it. The calls of
+    a lane to one `server` are paused together.
     """
 
     name: str
     limit: int
     model: str = ""
+    server: str = ""
 
 
 class Slots(Protocol):
@@ -33,8 +44,16 @@ class Slots(Protocol):
     def acquire(self, lane: Lane, control: Control, *, wait: bool = True) -> str:
         """Return the ticket of a slot, when all who came before have theirs.
 
-        Raises SlotTaken at once with `wait` false, and what `control.check` raises within a second
-        of the halt; then the place in the line is given up.
+        A wait that lasts is told to the run's control, and so is its end. Raises SlotTaken at once
+        with `wait` false, and what `control.check` raises within a second of the halt; then the
+        place in the line is given up.
+        """
+        ...
+
+    def pause(self, lane: Lane, seconds: float) -> None:
+        """Give no slot for the lane's server for so long; other servers are not affected.
+
+        A call that would have to wait longer than is worth it then raises ProviderLimited.
         """
         ...
 
@@ -51,12 +70,17 @@ class Slots(Protocol):
 class _Line:
     """The calls of one lane: those that wait, in order, and those under way, each with a model."""
 
-    waiting: dict[str, str]
+    waiting: dict[str, Lane]
     held: dict[str, str]
 
-    def admits(self, ticket: str, lane: Lane) -> bool:
+    def ahead(self, ticket: str, paused: Collection[str]) -> int:
+        """Return how many calls come before the ticket's, those to a paused server left out."""
+        before = takewhile(lambda one: one != ticket, self.waiting)
+        return sum(self.waiting[one].server not in paused for one in before)
+
+    def admits(self, ticket: str, lane: Lane, paused: Collection[str]) -> bool:
         """Tell whether the ticket may go: it is first, there is room, and the model is the one."""
-        is_first = next(iter(self.waiting), ticket) == ticket
+        is_first = self.ahead(ticket, paused) == 0
         fits = all(model == lane.model for model in self.held.values())
         return is_first and len(self.held) < lane.limit and fits
 
@@ -68,20 +92,23 @@ class InProcessSlots:
         self._changed = threading.Condition()
         self._lines: dict[str, _Line] = {}
         self._tickets = map(str, count(1))
+        self._paused: dict[tuple[str, str], float] = {}
 
     def acquire(self, lane: Lane, control: Control, *, wait: bool = True) -> str:
         """Return the ticket of a slot, waiting for it in line."""
         with self._changed:
             ticket = next(self._tickets)
             line = self._lines.setdefault(lane.name, _Line({}, {}))
-            line.waiting[ticket] = lane.model
+            line.waiting[ticket] = lane
             try:
                 control.check()
-                while not line.admits(ticket, lane):
-                    if not wait:
-                        raise taken(lane, next(iter(line.held.values()), ""))
-                    self._changed.wait(max(0.0, min(_GLANCE, control.remaining())))
-                    control.check()
+                with telling(control) as tell:
+                    while not self._admits(line, ticket, lane, control):
+                        if not wait:
+                            raise taken(lane, next(iter(line.held.values()), ""))
+                        tell(line.ahead(ticket, self._servers_paused(lane)))
+                        self._changed.wait(max(0.0, min(_GLANCE, control.remaining())))
+                        control.safe_point()
                 line.held[ticket] = lane.model
                 return ticket
             finally:
@@ -93,6 +120,13 @@ class InProcessSlots:
         with self._changed:
             return len(self._lines[lane.name].waiting) if lane.name in self._lines else 0
 
+    def pause(self, lane: Lane, seconds: float) -> None:
+        """Give no slot for the lane's server for so long."""
+        with self._changed:
+            until = time.monotonic() + min(seconds, LONGEST_PAUSE)
+            key = lane.name, lane.server
+            self._paused[key] = max(until, self._paused.get(key, 0.0))
+
     def renew(self, lane: Lane, ticket: str) -> None:
         """Do nothing: a slot of this process lives as long as the process."""
 
@@ -101,6 +135,46 @@ class InProcessSlots:
         with self._changed:
             self._lines[lane.name].held.pop(ticket, None)
             self._changed.notify_all()
+
+    def _admits(self, line: _Line, ticket: str, lane: Lane, control: Control) -> bool:
+        left = self._paused.get((lane.name, lane.server), 0.0) - time.monotonic()
+        if left > 0:
+            check_pause(lane, left, control)
+            return False
+        return line.admits(ticket, lane, self._servers_paused(lane))
+
+    def _servers_paused(self, lane: Lane) -> set[str]:
+        now = time.monotonic()
+        return {
+            server
+            for (name, server), until in self._paused.items()
+            if name == lane.name and until > now
+        }
+
+
+def check_pause(lane: Lane, seconds: float, control: Control) -> None:
+    """Raise ProviderLimited where the rest of a pause is longer than a call may wait."""
+    if not may_wait(seconds, control):
+        raise ProviderLimited(
+            f"The model server at {lane.server or lane.name} wants no calls for another "
+            f"{math.ceil(seconds)} seconds.",
+            retry_after=seconds,
+        )
+
+
+@contextmanager
+def telling(control: Control) -> Iterator[Callable[[int], None]]:
+    """Give what tells a run how many calls are ahead of its own; then say that none is any more."""
+    began = time.monotonic()
+
+    def tell(ahead: int) -> None:
+        if time.monotonic() - began >= UNTOLD:
+            control.tell_waiting(ahead)
+
+    try:
+        yield tell
+    finally:
+        control.tell_waiting(None)
 
 
 def taken(lane: Lane, model: str) -> SlotTaken:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from agents.contracts import Image, Message, ReasonKind, ReasonNode, Role, ToolCall
 from agents.errors import ToolNotFound
 from agents.events import AnswerDelta, Event, ModelCalled, Reasoned
-from agents.memory import Window, tokens, with_recent
+from agents.memory import Window, with_recent
 from agents.planning import Plan, plan_of
 from agents.reasoning.model import Model
 from agents.reasoning.parsing_structured import Structured, parse_structured
@@ -17,6 +17,7 @@ from agents.reasoning.prompts import conversation, enclosed, enclosed_goal, rend
 from agents.reasoning.structure import complaints
 from agents.reasoning.structured_reader import StructuredReader
 from agents.state import State
+from agents.tokens import tokens
 from agents.tools.finishing import COMPLETE
 from agents.tools.output import storable
 from agents.tools.toolkit import Toolkit
@@ -50,7 +51,10 @@ class StructuredThink:
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the thought as it comes, then what it adds up to."""
         plan = plan_of(state.turns)
-        reader = StructuredReader(self.toolkit.names)
+        is_at_last = plan is None or plan.is_at_last
+        reader = StructuredReader(
+            self.toolkit.names, lambda tool: is_at_last and self._name(tool) == COMPLETE
+        )
         problems: list[str] = []
         for item in self.model.stream(
             self._messages(state, plan), purpose="step", as_json=True, enough=lambda: reader.done
@@ -123,7 +127,10 @@ class StructuredThink:
         call = self._call(reply.tool, reply)
         if call.tool == COMPLETE and (plan is None or plan.is_at_last):
             answer = _result(reply)
-            yield AnswerDelta(text=answer)
+            if not reader.answer:
+                yield AnswerDelta(text=answer)
+            elif reply is reader.reply:
+                answer = reader.answer
             yield Reasoned(node=ReasonNode(kind=ReasonKind.FINAL, text=text, answer=answer))
             return
         if call.tool == COMPLETE and plan is not None:

@@ -15,10 +15,12 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WaitedInVain
 from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from agents.control import Control
+from agents.cores import roaming
 from agents.errors import AgentError, ToolFailed
 from agents.tools.browser_proxy import GuardedProxy
 from agents.tools.web_address import Reach
@@ -109,7 +111,10 @@ class BrowserSession:
             if self._work is None:
                 self._work = queue.Queue()
                 threading.Thread(
-                    target=self._live, args=(self._work,), name="browser", daemon=True
+                    target=copy_context().run,
+                    args=(self._live, self._work),
+                    name="browser",
+                    daemon=True,
                 ).start()
             self._work.put(run)
 
@@ -118,6 +123,7 @@ class BrowserSession:
 
         try:
             with (
+                roaming(),
                 tempfile.TemporaryDirectory(prefix="turnstone-browser-") as home,
                 GuardedProxy(self._reach) as proxy,
                 sync_playwright() as playwright,

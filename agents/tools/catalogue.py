@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from agents.control import Control
 from agents.errors import ConfigurationError
 from agents.tools.ask_user import ask_user, finish
 from agents.tools.browser import browser_tools
@@ -42,13 +43,17 @@ class _Needs:
 
 
 def toolkit(
-    names: Iterable[str], *, find_turns: FindTurns, setup: ToolSetup | None = None
+    names: Iterable[str],
+    *,
+    find_turns: FindTurns,
+    setup: ToolSetup | None = None,
+    control: Control | None = None,
 ) -> Toolkit:
     """Return these tools, without those that this machine cannot offer; see `not_offered`.
 
     A name is one of TOOLS, `mcp`, `server__*` or `server__tool`. `find_turns` looks into the past
-    turns of the one user whose run it is. Close the toolkit at the run's end. Raises
-    ConfigurationError for a name that is no tool's, or given twice.
+    turns of the one user whose run it is; `control` halts the wait for a server. Close the toolkit
+    at the run's end. Raises ConfigurationError for a name that is no tool's, or given twice.
     """
     needs = _Needs(find_turns, setup or ToolSetup())
     wanted = list(names)
@@ -61,7 +66,7 @@ def toolkit(
             kit.register(tool)
     elsewhere = [name for name in wanted if is_mcp(name)]
     if elsewhere and not needs.setup.mcp_problem:
-        for tool in mcp_tools(elsewhere, needs.setup.mcp_servers):
+        for tool in mcp_tools(elsewhere, needs.setup.mcp_servers, control):
             kit.register(tool)
     return kit
 

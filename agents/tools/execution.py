@@ -7,6 +7,7 @@ bounded number of places until it ends.
 import logging
 import threading
 from collections.abc import Generator, Iterator
+from contextvars import copy_context
 from typing import Any
 
 from agents.contracts import Image
@@ -59,7 +60,9 @@ def _start(job: "_Job", control: Control, own: Control) -> None:
         if own.remaining() <= 0:
             raise ToolFailed("Too many tools are running; try again later.")
     try:
-        threading.Thread(target=job.run, name=f"tool-{job.tool.name}", daemon=True).start()
+        threading.Thread(
+            target=copy_context().run, args=(job.run,), name=f"tool-{job.tool.name}", daemon=True
+        ).start()
     except RuntimeError as error:
         _PLACES.release()
         raise ToolFailed("This machine cannot start another tool now; try again later.") from error

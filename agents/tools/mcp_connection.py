@@ -16,6 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agents.control import Control
+from agents.cores import roaming
 from agents.errors import ToolFailed, ToolTimeout
 from agents.tools.json_inputs import readable
 from agents.tools.mcp_link import McpLink
@@ -156,8 +157,13 @@ def _loop() -> asyncio.AbstractEventLoop:
 @cache
 def _only_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="mcp", daemon=True).start()
+    threading.Thread(target=_run_for_ever, args=(loop,), name="mcp", daemon=True).start()
     return loop
+
+
+def _run_for_ever(loop: asyncio.AbstractEventLoop) -> None:
+    with roaming():
+        loop.run_forever()
 
 
 @cache

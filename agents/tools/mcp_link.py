@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextvars import Context
 from typing import TYPE_CHECKING, Any
 
 from agents.tools.mcp_servers import McpServer
@@ -34,7 +35,8 @@ class McpLink:
 
     async def open(self) -> None:
         """Connect and list the tools; raises whatever goes wrong."""
-        self._task = asyncio.create_task(self._hold())
+        # It outlives the run that asked first, so it belongs to none.
+        self._task = asyncio.create_task(self._hold(), context=Context())
         await asyncio.wait({self._ready, self._task}, return_when=asyncio.FIRST_COMPLETED)
         if self._task.done():
             await self._task

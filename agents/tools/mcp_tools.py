@@ -8,15 +8,16 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from agents.contracts import Image
 from agents.control import Control
-from agents.errors import AgentError, ConfigurationError, ToolFailed
+from agents.errors import AgentError, ConfigurationError, Stopped, ToolFailed
 from agents.tools.json_inputs import JsonInputs, readable
 from agents.tools.mcp_connection import McpConnection, connection
 from agents.tools.mcp_servers import McpServer
@@ -33,6 +34,7 @@ ALL = "mcp"
 MARK = "__"
 LISTING_SECONDS = 20.0
 
+_GLANCE = 0.1
 _MOST_TOOLS = 100
 _DESCRIPTION = 600
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
@@ -43,11 +45,13 @@ def is_mcp(name: str) -> bool:
     return name == ALL or MARK in name
 
 
-def mcp_tools(names: Iterable[str], servers: Sequence[McpServer]) -> list[Tool]:
+def mcp_tools(
+    names: Iterable[str], servers: Sequence[McpServer], control: Control | None = None
+) -> list[Tool]:
     """Return the tools of these names, without those whose server cannot be reached now.
 
     Waits `LISTING_SECONDS` at most, for all servers at once and on their first use only. Raises
-    ConfigurationError for a name of a server that is not set up.
+    ConfigurationError for a name of a server that is not set up, and what `control.check` raises.
     """
     wanted = list(names)
     asked = [server for server in servers if any(_is_of(name, server) for name in wanted)]
@@ -57,8 +61,7 @@ def mcp_tools(names: Iterable[str], servers: Sequence[McpServer]) -> list[Tool]:
             raise ConfigurationError(f"{name!r} is of no MCP server; there are: {there_are}.")
     if not asked:
         return []
-    with ThreadPoolExecutor(len(asked), "mcp-listing") as threads:
-        offers = list(threads.map(_offered, asked))
+    offers = _asked(asked, control or Control())
     found: dict[str, Tool] = {}
     for tool in (tool for offer in offers for tool in offer if _is_wanted(tool.name, wanted)):
         found.setdefault(re.sub(r"[_-]+", "_", tool.name.lower()), tool)
@@ -80,10 +83,25 @@ def _is_wanted(name: str, wanted: Iterable[str]) -> bool:
     return not {ALL, f"{server}{MARK}*", name}.isdisjoint(wanted)
 
 
-def _offered(server: McpServer) -> list[Tool]:
+def _asked(servers: Sequence[McpServer], control: Control) -> list[list[Tool]]:
+    """Return what each server offers, asked all at once."""
+    own = Control(LISTING_SECONDS)
+    with ThreadPoolExecutor(len(servers), "mcp-listing") as threads:
+        calls = [threads.submit(copy_context().run, _offered, one, own) for one in servers]
+        try:
+            while wait(calls, _GLANCE).not_done:
+                control.check()
+        finally:
+            own.stop()
+        return [call.result() for call in calls]
+
+
+def _offered(server: McpServer, control: Control) -> list[Tool]:
     link = connection(server)
     try:
-        listed = link.tools(Control(LISTING_SECONDS))
+        listed = link.tools(control)
+    except Stopped:
+        return []
     except AgentError as error:
         logger.warning("The tools of the MCP server %s are missing: %s", server.name, error)
         return []

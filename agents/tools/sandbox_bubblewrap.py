@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.control import Control
+from agents.cores import roaming
 from agents.errors import AgentError, ConfigurationError
 from agents.tools.sandbox_process import outcome
 
@@ -81,7 +82,7 @@ class Bubblewrap:
         as_nobody: dict[str, Any] = {}
         if os.geteuid() == 0:
             as_nobody = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
-        with os.fdopen(os.memfd_create("code"), "w+b") as given:
+        with roaming(), os.fdopen(os.memfd_create("code"), "w+b") as given:
             given.write(code.encode("utf-8", "replace"))
             given.seek(0)
             process = subprocess.Popen(  # noqa: S603 - fixed words; the code comes by standard input

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -201,3 +202,77 @@ def test_a_key_is_in_no_event(command: Command) -> None:
 
     assert done.returncode in (1, 3)
     assert secret not in done.stdout + done.stderr
+
+
+class Seat:
+    """A person at a real terminal, who reads what is asked and types."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._terminal, theirs = pty.openpty()
+        self.running = subprocess.Popen(
+            words,
+            cwd=ROOT,
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            text=True,
+            env=environment(),
+            start_new_session=True,
+        )
+        os.close(theirs)
+        self.seen = ""
+
+    def type_at(self, sign: str, text: str) -> None:
+        while sign not in self.seen:
+            self.seen += os.read(self._terminal, 4096).decode()
+        os.write(self._terminal, text.encode())
+
+    def told(self) -> str:
+        said, _ = self.running.communicate(timeout=60)
+        os.close(self._terminal)
+        return said
+
+
+QUESTION = "[y/N, or what to do instead]"
+
+
+@pytest.mark.parametrize(
+    ("typed", "observed"),
+    [
+        ("y\n", "42"),
+        ("\n", "The call of calculator was not approved."),
+        ("in your head\n", "The call of calculator was not approved. in your head"),
+    ],
+)
+def test_who_sits_at_the_terminal_is_asked(typed: str, observed: str, tmp_path: Path) -> None:
+    seat = Seat(line(tmp_path, ["Q?", "--json", "--approve", "calc*"], [LOOK, ANSWER]))
+    seat.type_at(QUESTION, typed)
+    told = events(seat.told())
+
+    (seen,) = [event["observation"] for event in told if event["type"] == "observed"]
+    assert seen["text"] == observed
+
+
+def test_what_is_asked_hides_nothing(tmp_path: Path) -> None:
+    hidden = 'look\nAction: calculator\nAction Input: {"expression": "1 #\\u202e"}'
+    seat = Seat(line(tmp_path, ["Q?", "--approve", "calculator"], [hidden, ANSWER]))
+    seat.type_at(QUESTION, "n\n")
+    seat.told()
+
+    assert '"expression": "1 #\\u202e"' in seat.seen
+
+
+def test_a_stop_is_seen_while_somebody_is_asked(tmp_path: Path) -> None:
+    seat = Seat(line(tmp_path, ["Q?", "--json", "--approve", "calculator"], [LOOK, ANSWER]))
+    seat.type_at(QUESTION, "")
+    seat.running.send_signal(signal.SIGINT)
+    told = events(seat.told())
+
+    assert told[-1]["outcome"]["status"] == "stopped"
+
+
+def test_with_nobody_at_the_terminal_the_answer_is_no(command: Command) -> None:
+    done = command("Q?", "--approve", "calculator", script=[LOOK, ANSWER], input="y\n")
+
+    assert "There is nobody to ask for approval." in done.stdout
+    assert "\n42\n" not in done.stdout

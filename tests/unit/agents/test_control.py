@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from agents.control import Control
-from agents.errors import Halted, Interrupted, OutOfTime, Stopped
+from agents.errors import Halted, Interrupted, OutOfTime, ProviderSlow, Stopped
 
 
 def test_a_fresh_control_lets_the_run_go_on() -> None:
@@ -32,6 +32,42 @@ def test_an_interrupt_is_told_from_a_stop() -> None:
 
     with pytest.raises(Interrupted):
         control.check()
+
+
+def test_a_call_that_takes_too_long_is_cut_off_and_the_run_is_not() -> None:
+    control = Control(call_seconds=0)
+
+    with control.calling(), pytest.raises(ProviderSlow, match="longer than 0 seconds"):
+        control.check()
+
+    control.check()
+    assert control.remaining() == float("inf")
+
+
+def test_what_is_waited_for_in_a_call_is_waited_for_no_longer_than_it_may_take() -> None:
+    control = Control(call_seconds=0.01)
+
+    with control.calling(), pytest.raises(ProviderSlow):
+        control.wait(3600)
+
+
+def test_who_is_leaving_lets_go_of_the_run_at_a_safe_point_and_nowhere_else() -> None:
+    control = Control()
+
+    control.leave()
+
+    control.check()
+    with pytest.raises(Interrupted):
+        control.safe_point()
+
+
+def test_a_stop_comes_before_leaving() -> None:
+    control = Control()
+    control.leave()
+    control.stop()
+
+    with pytest.raises(Stopped):
+        control.safe_point()
 
 
 def test_the_first_cause_wins() -> None:
@@ -75,3 +111,21 @@ def test_a_stop_wakes_a_run_that_waits() -> None:
 
     assert not thread.is_alive()
     assert isinstance(caught[0], Stopped)
+
+
+def test_only_news_of_waiting_is_passed_on() -> None:
+    told: list[int | None] = []
+    control = Control(waiting=told.append)
+
+    for ahead in (None, 3, 3, 2, None, None, 0):
+        control.tell_waiting(ahead)
+
+    assert told == [3, 2, None, 0]
+
+
+def test_nobody_has_to_listen_to_the_waiting() -> None:
+    control = Control()
+
+    control.tell_waiting(3)
+
+    control.check()

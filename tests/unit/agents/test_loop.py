@@ -4,15 +4,25 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.contracts import Decision, Reason, ReasonKind, ReasonNode, Status, Step, ToolCall
+from agents.contracts import (
+    Decision,
+    Observation,
+    Reason,
+    ReasonKind,
+    ReasonNode,
+    Status,
+    Step,
+    ToolCall,
+)
 from agents.control import Control
 from agents.decide import react
-from agents.errors import ConfigurationError, OutOfTime, ProviderBusy, Stopped
+from agents.errors import ConfigurationError, Interrupted, OutOfTime, ProviderBusy, Stopped
 from agents.events import (
     ActionProposed,
     AnswerDelta,
     Event,
     ObservationDelta,
+    Observed,
     Reasoned,
     RunEnded,
     ThoughtDelta,
@@ -130,6 +140,25 @@ def test_the_state_holds_each_event_before_it_is_told() -> None:
     assert state.turns[0].thought == node
 
 
+@pytest.mark.parametrize("told", [ThoughtDelta(text="t"), AnswerDelta(text="a")])
+def test_a_reply_is_silent_until_some_of_it_is_told(told: Event) -> None:
+    control = Control()
+    silences: list[bool] = []
+
+    def think(_: State) -> Iterator[Event]:
+        with control.calling():
+            silences.append(control.is_silent)
+            yield told
+            silences.append(control.is_silent)
+        with control.calling():
+            silences.append(control.is_silent)
+        raise Stopped
+
+    list(run(Policy("test", think, never, react, never), State("Q?"), control))
+
+    assert silences == [True, False, True]
+
+
 def test_the_reason_of_a_halt_reaches_the_summary() -> None:
     def halts(_: State) -> Decision:
         return Decision(step=Step.HALT, reason=Reason.REPEATS)
@@ -143,3 +172,25 @@ def test_the_reason_of_a_halt_reaches_the_summary() -> None:
     list(run(Policy("test", never, never, halts, summarize), State("Q?"), Control()))
 
     assert seen == [Reason.REPEATS]
+
+
+def test_a_worker_that_is_leaving_ends_its_step_and_begins_no_other() -> None:
+    control = Control()
+
+    def think(_: State) -> Iterator[Event]:
+        control.leave()
+        yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text="t", call=call))
+
+    def act(_: State) -> Iterator[Event]:
+        yield ActionProposed(call=call)
+        yield Observed(observation=Observation(text="seen"))
+
+    call = ToolCall(tool="x", inputs={})
+    state = State("Q?")
+    policy = Policy("test", think, act, react, never)
+
+    with pytest.raises(Interrupted):
+        list(run(policy, state, control))
+
+    assert [turn.observation for turn in state.turns] == [Observation(text="seen")]
+    assert not state.is_open

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.contracts import Exchange, Observation, ReasonKind, ReasonNode, ToolCall, Turn
-from agents.memory import Window, clamped, recent, tokens
+from agents.memory import Window, clamped, recent
+from agents.tokens import tokens
 
 
 def turns(count: int, size: int = 2_000) -> list[Turn]:

@@ -1,16 +1,19 @@
 """Risky actions wait for a yes."""
 
+import pytest
+
 from agents.act.approval import Approval, Approved, nobody
 from agents.act.by_name import ByName
 from agents.contracts import ReasonKind, ReasonNode, ToolCall, Turn
 from agents.control import Control
+from agents.errors import Parked
 from agents.events import ActionProposed, ActionStarted, Event, ObservationDelta, Observed
 from agents.state import State
 from agents.tools.spec import Safety, Tool, tool
 from agents.tools.toolkit import Toolkit
 
 
-@tool(safety=Safety.DANGEROUS)
+@tool(safety=Safety.DANGEROUS, idempotent=False)
 def remove(path: str) -> str:
     """Remove a file."""
     return f"removed {path}"
@@ -70,6 +73,43 @@ def test_an_approved_call_runs() -> None:
     assert ObservationDelta(text="removed a") in events(act, state(CALL))
 
 
+def test_an_allowed_call_that_was_only_proposed_runs_though_it_may_not_run_twice() -> None:
+    act = Approved(ByName(KIT, Control()), KIT, yes)
+
+    assert ObservationDelta(text="removed a") in events(act, state(CALL, is_proposed=True))
+
+
+def test_an_allowed_call_that_had_begun_is_not_made_again() -> None:
+    def had_begun(tool: Tool, call: ToolCall) -> Approval:
+        return Approval(granted=True, has_begun=True)
+
+    act = Approved(ByName(KIT, Control()), KIT, had_begun)
+
+    (observed,) = events(act, state(CALL, is_proposed=True))
+
+    assert isinstance(observed, Observed)
+    assert observed.observation.error == "Interrupted"
+
+
+def test_a_call_is_proposed_before_anybody_is_asked() -> None:
+    def later(tool: Tool, call: ToolCall) -> Approval:
+        raise Parked
+
+    told = Approved(ByName(KIT, Control()), KIT, later)(state(CALL))
+    assert next(told) == ActionProposed(call=CALL)
+    with pytest.raises(Parked):
+        next(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_asked"), [("read", True), ("re*", True), ("*", True), ("rea", False), ("r", False)]
+)
+def test_a_tool_that_is_named_is_asked_about(name: str, is_asked: bool) -> None:
+    act = Approved(ByName(KIT, Control()), KIT, no, (name,))
+
+    assert (ObservationDelta(text="read a") in events(act, state(GONE))) is not is_asked
+
+
 def test_a_harmless_tool_asks_nobody() -> None:
     act = Approved(ByName(KIT, Control()), KIT, nobody)
 
@@ -83,3 +123,16 @@ def test_a_call_proposed_before_a_crash_is_not_made_unasked() -> None:
 
     assert [type(event) for event in seen] == [Observed]
     assert not any(isinstance(event, ActionStarted) for event in seen)
+
+
+@pytest.mark.parametrize("inputs", [{}, {"path": 7}, {"path": "a", "force": True}])
+def test_nobody_is_asked_about_a_call_that_cannot_be_made(inputs: dict[str, object]) -> None:
+    def never(tool: Tool, call: ToolCall) -> Approval:
+        raise AssertionError("Nobody should be asked.")
+
+    act = Approved(ByName(KIT, Control()), KIT, never)
+
+    observed = events(act, state(ToolCall(tool="remove", inputs=inputs)))[-1]
+
+    assert isinstance(observed, Observed)
+    assert observed.observation.error == "InvalidInputs"

@@ -81,6 +81,13 @@ def test_the_next_call_gets_the_extras_in_place_of_equal_inputs(kit: HandOn) -> 
     assert call(kit, "show", size=1).text == "3 True ['size', 'table']"
 
 
+def test_what_a_person_was_asked_about_is_called_as_it_was_shown() -> None:
+    kit = HandOn(Toolkit([load, show]), lambda tool: tool.name == "show")
+    call(kit, "load", name="x")
+
+    assert call(kit, "show", size=1).text == "1 True ['size', 'table']"
+
+
 def test_the_call_after_the_next_gets_nothing(kit: HandOn) -> None:
     call(kit, "load", name="x")
     call(kit, "show", size=1)

@@ -1,11 +1,13 @@
 """What the tests of policies share: scripted runs with small, real tools."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
+from agents.act.approval import Ask, nobody
+from agents.budget import Purse
 from agents.contracts import Exchange, ModelCall, Outcome
 from agents.control import Control
 from agents.errors import ToolFailed
@@ -98,6 +100,8 @@ class Stage:
         provider: Provider | None = None,
         state: State | None = None,
         control: Control | None = None,
+        ask: Ask = nobody,
+        budget: Purse | None = None,
         **settings: Any,
     ) -> Played:
         played = Played(state or State(goal, history))
@@ -108,6 +112,8 @@ class Stage:
             max_turns=max_turns,
             provider=provider,
             control=control,
+            ask=ask,
+            budget=budget,
             **settings,
         ):
             played.events.append(event)
@@ -123,14 +129,22 @@ class Stage:
         provider: Provider | None = None,
         control: Control | None = None,
         position: int = 0,
+        ask: Ask = nobody,
+        approve: tuple[str, ...] = (),
+        budget: Purse | None = None,
         **settings: Any,
     ) -> Iterator[Event]:
         control = control or Control()
         said = [{"say": entry} if isinstance(entry, str) else entry for entry in script]
         model = Model(provider or ScriptedProvider(said, position), control)
+        model = model if budget is None else replace(model, budget=budget)
         toolkit = tools if isinstance(tools, Toolkit) else Toolkit(tools)
-        parts = Parts(model, toolkit, Limits(max_turns=max_turns))
-        spec = PolicySpec(policy=self.policy, settings=SETTINGS.get(self.policy, {}) | settings)
+        parts = Parts(model, toolkit, Limits(max_turns=max_turns), ask=ask)
+        spec = PolicySpec(
+            policy=self.policy,
+            settings=SETTINGS.get(self.policy, {}) | settings,
+            approve=approve,
+        )
         return run(build(spec, parts), state, control)
 
 

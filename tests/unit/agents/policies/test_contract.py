@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import ReasonKind, Status, Turn
+from agents.act.approval import Approval
+from agents.contracts import ModelCall, Reason, ReasonKind, Status, ToolCall, Turn
 from agents.control import Control
-from agents.errors import ConfigurationError, Interrupted
+from agents.errors import ConfigurationError, Interrupted, Parked
 from agents.events import (
     ActionProposed,
     ActionStarted,
@@ -31,6 +32,7 @@ from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
 from agents.reasoning.model import Model
 from agents.state import State
+from agents.tools.spec import Safety, Tool, tool
 from agents.tools.toolkit import Toolkit
 
 
@@ -242,6 +244,7 @@ class Stored:
     is_open: bool
     calls: int
     completed: int
+    events: int
 
 
 def all_of_it(events: Sequence[Event]) -> Stored:
@@ -253,7 +256,7 @@ def all_of_it(events: Sequence[Event]) -> Stored:
         if isinstance(event, Reasoned | ActionProposed | Observed | TurnCompleted):
             calls = made
     completed = sum(isinstance(event, TurnCompleted) for event in events)
-    return Stored(state.turns, state.is_open, calls, completed)
+    return Stored(state.turns, state.is_open, calls, completed, len(events))
 
 
 def turns_and_proposals(events: Sequence[Event]) -> Stored:
@@ -294,23 +297,88 @@ def test_an_answered_run_is_only_closed(policy: str, stage: Callable[[str], Any]
     assert again.events == [RunEnded(outcome=whole.outcome)]
 
 
+BEST = "the best so far"
+SPENT = [(policy, calls) for policy in SCRIPTS for calls in range(1, len(SCRIPTS[policy]))]
+"""Each policy, and after how many calls of its script nothing is left to spend."""
+
+
+class Calls:
+    """A budget that counts calls."""
+
+    used = "The run's budget is used up."
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    @property
+    def is_used_up(self) -> bool:
+        return self._left <= 0
+
+    def count(self, call: ModelCall) -> None:
+        self._left -= 1
+
+
+@pytest.mark.parametrize(("policy", "calls"), SPENT)
+def test_a_used_up_budget_leaves_one_call_for_the_best_answer(
+    policy: str, calls: int, stage: Callable[[str], Any]
+) -> None:
+    said = [*SCRIPTS[policy][:calls], BEST]
+
+    played = stage(policy).play(said, max_turns=9, budget=Calls(calls))
+
+    assert [call.purpose for call in played.calls][calls:] == ["summarize"]
+    assert (played.outcome.status, played.outcome.reason) == (Status.EXHAUSTED, Reason.BUDGET)
+    assert (played.outcome.answer, played.outcome.partial) == (BEST, True)
+    assert played.outcome.message == Calls.used
+    completed = [event.turn for event in played.events if isinstance(event, TurnCompleted)]
+    assert completed == played.state.turns
+
+
+@pytest.mark.parametrize(("policy", "calls"), SPENT)
+def test_a_crash_after_the_budget_is_used_up_ends_the_run_as_honestly(
+    policy: str, calls: int, stage: Callable[[str], Any]
+) -> None:
+    said = [*SCRIPTS[policy][:calls], BEST]
+    whole = stage(policy).play(said, max_turns=9, budget=Calls(calls))
+    last = next(n for n, event in enumerate(whole.events) if event == _last_paid(whole, calls))
+
+    for moment in range(last + 1, len(whole.events)):
+        stored = turns_and_proposals(whole.events[:moment])
+        state = State("Q?", turns=stored.turns, is_open=stored.is_open)
+        events = list(
+            stage(policy).events(said, state, max_turns=9, position=calls, budget=Calls(0))
+        )
+        assert state.outcome is not None
+        assert (state.outcome.reason, state.outcome.answer) == (Reason.BUDGET, BEST)
+        completed = sum(isinstance(event, TurnCompleted) for event in events)
+        assert stored.completed + completed == len(state.turns)
+
+
+def _last_paid(played: Any, calls: int) -> ModelCalled:
+    return ModelCalled(call=played.calls[calls - 1])
+
+
+TELL: dict[str, list[str]] = {
+    "explicit": ["s\nAction: send\nAction Input: x", "t\nFinal Answer: a"],
+    "implicit": [node("ACTION", "tell"), "send", '{"text": "x"}', node("FINAL", "a")],
+    "self_repair": [
+        's\nAction: {"tool": "send", "inputs": {"text": "x"}}',
+        "t\n<__final_answer__>a</__final_answer__>",
+    ],
+    "plan_execute": [
+        'Tool Calls: [{"toolName": "send", "arguments": {"text": "x"}}]',
+        "a",
+    ],
+    "reflexion": ["s\nAction: send\nAction Input: x", "t\nFinal Answer: a"],
+    "rewoo": ["Plan: tell\n#E1 = send[x]", "Plan: answer directly", "a"],
+    "planned": [goals("tell"), step("send", text="x"), step("complete", result="a")],
+}
+"""A run with one call that may not be made twice, by policy; its answer is `a`."""
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_call_that_may_not_be_made_twice_is_not(policy: str, stage: Callable[[str], Any]) -> None:
-    said = {
-        "explicit": ["s\nAction: send\nAction Input: x", "t\nFinal Answer: a"],
-        "implicit": [node("ACTION", "tell"), "send", '{"text": "x"}', node("FINAL", "a")],
-        "self_repair": [
-            's\nAction: {"tool": "send", "inputs": {"text": "x"}}',
-            "t\n<__final_answer__>a</__final_answer__>",
-        ],
-        "plan_execute": [
-            'Tool Calls: [{"toolName": "send", "arguments": {"text": "x"}}]',
-            "a",
-        ],
-        "reflexion": ["s\nAction: send\nAction Input: x", "t\nFinal Answer: a"],
-        "rewoo": ["Plan: tell\n#E1 = send[x]", "Plan: answer directly", "a"],
-        "planned": [goals("tell"), step("send", text="x"), step("complete", result="a")],
-    }[policy]
+    said = TELL[policy]
     events = stage(policy).play(said).events
     proposed = next(n for n, event in enumerate(events) if isinstance(event, ActionProposed))
     stored = all_of_it(events[: proposed + 1])
@@ -324,6 +392,132 @@ def test_a_call_that_may_not_be_made_twice_is_not(policy: str, stage: Callable[[
     assert observation.error == "Interrupted"
     assert state.outcome is not None
     assert state.outcome.answer == "a"
+
+
+class Desk:
+    """Where approvals lie: an action is asked about once, answered, and begun at most once."""
+
+    def __init__(self) -> None:
+        self.open: list[ToolCall] = []
+        self.answer: Approval | None = None
+        self.begun: list[ToolCall] = []
+
+    def ask(self, tool: Tool, call: ToolCall) -> Approval:
+        if self.answer is None:
+            self.open.append(call)
+            raise Parked
+        has_begun = call in self.begun
+        self.begun.append(call)
+        return self.answer.model_copy(update={"has_begun": has_begun})
+
+
+@dataclass
+class Lived:
+    """How a run went that was parked, answered, and killed at one moment."""
+
+    state: State
+    sent: list[str]
+    desk: Desk
+    events: list[Event]
+
+
+@tool()
+def search(query: str) -> str:
+    """Search the web for a text."""
+    return f"ran {query}"
+
+
+def live(stage: Any, said: Sequence[str], answer: Approval, die_at: int | None = None) -> Lived:
+    """Play a run attempt by attempt from what is stored; its worker dies after `die_at` events."""
+    sent: list[str] = []
+
+    @tool(idempotent=False, safety=Safety.SENSITIVE)
+    def send(text: str) -> str:
+        """Send a message once."""
+        sent.append(text)
+        return f"sent {text}"
+
+    desk, kept, seen = Desk(), list[Event](), 0
+    while True:
+        stored = turns_and_proposals(kept)
+        kept = kept[: stored.events]
+        state = State("Q?", turns=stored.turns, is_open=stored.is_open)
+        tools = (search, send)
+        events = stage.events(said, state, tools=tools, position=stored.calls, ask=desk.ask)
+        try:
+            for event in events:
+                kept.append(event)
+                seen += 1
+                if seen == die_at:
+                    break
+            else:
+                return Lived(state, sent, desk, kept)
+        except Parked:
+            desk.answer = answer
+        events.close()
+
+
+YES, NO = Approval(granted=True), Approval(granted=False, feedback="Not now.")
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_an_action_that_was_waited_for_runs_as_if_it_had_not_been(
+    policy: str, stage: Callable[[str], Any]
+) -> None:
+    lived = live(stage(policy), TELL[policy], YES)
+
+    asked_at_once = stage(policy).play(TELL[policy])
+    assert (lived.state.turns, lived.state.outcome) == (
+        asked_at_once.state.turns,
+        asked_at_once.outcome,
+    )
+    assert (lived.sent, len(lived.desk.open)) == (["x"], 1)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_death_at_any_event_asks_anew_or_agrees_and_never_acts_twice(
+    policy: str, stage: Callable[[str], Any]
+) -> None:
+    whole = live(stage(policy), TELL[policy], YES)
+
+    for moment in range(1, len(whole.events) + 3):
+        lived = live(stage(policy), TELL[policy], YES, die_at=moment)
+        (action,) = [turn.observation for turn in lived.state.turns if turn.action is not None]
+        assert action is not None
+        assert len(lived.sent) <= 1
+        if action.error is None:
+            assert (lived.sent, lived.state.turns) == (["x"], whole.state.turns)
+            assert lived.state.outcome == whole.state.outcome
+        else:
+            assert action.error == "Interrupted"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_refused_action_is_not_run_and_the_run_goes_on(
+    policy: str, stage: Callable[[str], Any]
+) -> None:
+    lived = live(stage(policy), TELL[policy], NO)
+
+    (action,) = [turn.observation for turn in lived.state.turns if turn.action is not None]
+    assert action is not None
+    assert (action.error, lived.sent) == ("NotApproved", [])
+    assert "Not now." in action.text
+    assert lived.state.outcome is not None
+    assert lived.state.outcome.answer == "a"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_no_policy_runs_a_risky_tool_with_nobody_to_ask(
+    policy: str, stage: Callable[[str], Any]
+) -> None:
+    events = stage(policy).events(TELL[policy], State("Q?"), approve=("se*",))
+
+    assert not any(isinstance(event, ActionStarted) for event in events)
+
+
+def test_a_slip_in_the_name_of_a_tool_to_ask_about_is_refused(stage: Callable[[str], Any]) -> None:
+    with pytest.raises(ConfigurationError, match=r"'sned', which is no tool.*send"):
+        stage("explicit").events([], State("Q?"), approve=("sned",))
 
 
 def test_an_unknown_policy_is_refused_with_what_there_is() -> None:

@@ -345,3 +345,29 @@ def test_a_reply_cut_at_the_length_limit_is_not_acted_on(play: Play) -> None:
     played = play({"say": cut}, DONE)
 
     assert observations(played) == []
+
+
+def streamed(played: Any) -> list[str]:
+    """Return the answer as it was shown, piece by piece."""
+    return [event.text for event in played.events if isinstance(event, AnswerDelta)]
+
+
+@pytest.mark.parametrize("planning", PLANNING)
+def test_the_answer_of_the_last_goal_is_shown_while_it_is_written(
+    stage: Callable[[str], Any], planning: str
+) -> None:
+    said = {"say": step("complete", result="one two three four"), "chunk": 6}
+    script = [goals("only"), said] if planning == "always" else [said]
+
+    played = stage("planned").play(script, planning=planning)
+
+    assert len(streamed(played)) > 2
+    assert "".join(streamed(played)) == played.outcome.answer == "one two three four"
+
+
+def test_the_result_of_a_goal_before_the_last_is_no_answer(stage: Callable[[str], Any]) -> None:
+    script = [goals("first", "last"), step("complete", result="half"), DONE]
+
+    played = stage("planned").play(script)
+
+    assert "".join(streamed(played)) == "all"

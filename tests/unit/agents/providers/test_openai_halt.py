@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from agents.control import Control
-from agents.errors import AgentError, Interrupted, Stopped
+from agents.errors import AgentError, Interrupted, ProviderSlow, Stopped
 from agents.providers.transport import Transport, watched
 
 if TYPE_CHECKING:
@@ -70,6 +70,18 @@ def test_a_stop_ends_a_server_that_is_silent_in_the_middle(
     control.stop()
 
     assert isinstance(caller.ended_in(), Stopped)
+    assert wire.gone.wait(10)
+
+
+def test_a_reply_that_takes_too_long_is_hung_up_on(ask: "Ask", wire: "Wire") -> None:
+    control = Control(PATIENT, idle_seconds=PATIENT, call_seconds=0.5)
+    wire.answers(wire.STREAM, itertools.repeat(wire.part(b": still here\n\n")))
+
+    def call() -> None:
+        with control.calling():
+            ask(wire.base_url, control=control)
+
+    assert isinstance(Caller(call).ended_in(), ProviderSlow)
     assert wire.gone.wait(10)
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from agents.contracts import Message, Role
 from agents.control import Control
-from agents.errors import ProviderTruncated, Stopped
-from agents.providers.base import ModelRequest, Provider
+from agents.errors import ProviderLimited, ProviderTruncated, Stopped
+from agents.providers.base import Finish, ModelRequest, Provider, Token
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.engine import Failed, Metadata, ReasoningEngine
+from agents.reasoning.engine import LIMITED_RETRIES, Failed, Metadata, ReasoningEngine
 from agents.reasoning.model import Model
 
 ASKED = [Message(role=Role.USER, content="Q?")]
@@ -117,3 +117,72 @@ def test_a_run_stopped_while_it_waits_leaves_no_record_of_a_call() -> None:
         list(ReasoningEngine(provider, control).stream(REQUEST))
 
     assert provider.taken == 0
+
+
+class Limited(Counted):
+    """A provider whose server limits its calls so often, and whose lane can be paused."""
+
+    def __init__(self, times: int, retry_after: float | None, *, awaited: bool = True) -> None:
+        super().__init__([{"say": "at last"}])
+        self.pauses: list[float] = []
+        self.asked = 0
+        self._times, self._retry_after, self._awaited = times, retry_after, awaited
+
+    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
+        self.asked += 1
+        if self.asked <= self._times:
+            raise ProviderLimited("slow down", retry_after=self._retry_after)
+        yield from super().stream(body, control)
+
+    def pause(self, seconds: float) -> bool:
+        assert self.taken == self.released, "The slot is held while the lane pauses."
+        self.pauses.append(seconds)
+        return self._awaited
+
+
+def test_a_server_that_limits_its_calls_is_asked_again_after_its_lane_paused() -> None:
+    provider = Limited(2, 7)
+
+    events = list(ReasoningEngine(provider, Control(60)).stream(REQUEST))
+
+    assert [event.type for event in events] == ["TOKEN", "TOKEN", "METADATA", "END"]
+    assert (provider.pauses, provider.taken, provider.released) == ([7, 7], 3, 3)
+
+
+def test_without_a_word_from_the_server_each_pause_is_longer() -> None:
+    provider = Limited(4, None)
+
+    list(ReasoningEngine(provider, Control(60)).stream(REQUEST))
+
+    assert provider.pauses == sorted(provider.pauses)
+    assert provider.pauses[-1] > 2 * provider.pauses[0]
+
+
+@pytest.mark.parametrize("retry_after", [100, 500])
+def test_more_patience_than_the_run_has_is_a_failure_and_pauses_the_lane_all_the_same(
+    retry_after: float,
+) -> None:
+    provider = Limited(1, retry_after)
+
+    events = list(ReasoningEngine(provider, Control(60)).stream(REQUEST))
+
+    assert [event.type for event in events] == ["METADATA", "ERROR", "END"]
+    assert (provider.asked, provider.pauses) == (1, [retry_after])
+
+
+def test_a_server_that_limits_its_calls_for_ever_is_given_up() -> None:
+    provider = Limited(1000, 0)
+
+    events = list(ReasoningEngine(provider, Control(60)).stream(REQUEST))
+
+    assert [event.type for event in events] == ["METADATA", "ERROR", "END"]
+    assert provider.asked == LIMITED_RETRIES + 1
+
+
+def test_a_lane_that_cannot_pause_is_waited_for_by_the_run_itself() -> None:
+    provider = Limited(1, 0.05, awaited=False)
+
+    events = list(ReasoningEngine(provider, Control(60)).stream(REQUEST))
+
+    assert [event.type for event in events][-2:] == ["METADATA", "END"]
+    assert provider.asked == 2

@@ -152,6 +152,52 @@ def test_a_reply_is_read_as_it_is_meant(text: str, expected: Reply) -> None:
     assert reply == expected
 
 
+IN_LINE = {
+    "an answer": ("Thought: t Final Answer: a", FINAL),
+    "an answer over lines": ("Thought: t Final Answer: a\nb\n", Reply("t", answer="a\nb")),
+    "a bold answer": ("Thought: t **Final Answer:** a", FINAL),
+    "an action": ("Thought: t. Action: search Action Input: q", Reply("t.", "search", "q")),
+    "an action before its input": ("Thought: t Action: search\nAction Input: q", ACTION),
+    "an invented observation": (
+        "Thought: t Action: search Action Input: q Observation: 3 Final Answer: 3",
+        ACTION,
+    ),
+    "the words alone": (
+        "Thought: soon the Final Answer: it will be",
+        Reply("soon the Final Answer: it will be"),
+    ),
+    "small letters": ("Thought: t final answer: a", Reply("t final answer: a")),
+    "while thinking": (
+        "<think>t Final Answer: no</think> u Final Answer: a",
+        Reply("t\nFinal Answer: no u", answer="a"),
+    ),
+    "only while thinking": (
+        "<think>t Final Answer: a</think>",
+        Reply("t Final Answer: a"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), IN_LINE.values(), ids=IN_LINE)
+@pytest.mark.parametrize("size", [None, 1, 5])
+def test_labels_within_lines_count_where_there_are_no_others(
+    text: str, expected: Reply, size: int | None
+) -> None:
+    reply, _, answer = read(text, size)
+
+    assert (reply, answer) == (expected, expected.answer)
+
+
+def test_what_was_thought_aloud_stays_where_labels_stand_within_lines() -> None:
+    reader = ReplyReader()
+    reader.think_aloud("Let me see.")
+
+    reader.feed("Thought: t Final Answer: a")
+    reader.finish()
+
+    assert reader.reply == Reply("Let me see.\n\nt", answer="a")
+
+
 @pytest.mark.parametrize("text", [text for text, _ in REPLIES.values()], ids=REPLIES)
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 def test_chunks_change_nothing(text: str, size: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from agents.control import Control
-from agents.errors import OutOfTime, SlotTaken, Stopped
+from agents.errors import OutOfTime, ProviderLimited, SlotTaken, Stopped
 from agents.reasoning.slots import InProcessSlots, Lane
 
 LANE = Lane("openai", 2)
@@ -143,3 +143,95 @@ def test_a_waiting_model_is_not_overtaken_by_the_one_at_work(
 
     waits.control.stop()
     assert waits.done.wait(10)
+
+
+def test_a_waiting_call_says_how_many_are_ahead_and_when_it_has_its_slot(
+    slots: InProcessSlots, in_line: Callable[[Lane, int], list[Waiting]]
+) -> None:
+    lane, told = Lane("openai", 1), list[int | None]()
+    heard = threading.Condition()
+
+    def hear(ahead: int | None) -> None:
+        with heard:
+            told.append(ahead)
+            heard.notify_all()
+
+    ticket = slots.acquire(lane, Control())
+    (first,) = in_line(lane, 1)
+    call = Waiting(slots, lane, Control(waiting=hear))
+
+    with heard:
+        assert heard.wait_for(lambda: told == [1], 30)
+    slots.release(lane, ticket)
+    with heard:
+        assert heard.wait_for(lambda: told == [1, 0], 30)
+    slots.release(lane, *first.got)
+    assert call.done.wait(30)
+    assert told == [1, 0, None]
+
+
+def test_a_call_that_finds_its_slot_free_says_nothing(slots: InProcessSlots) -> None:
+    told: list[int | None] = []
+
+    slots.acquire(LANE, Control(waiting=told.append))
+
+    assert told == []
+
+
+def test_a_call_that_waits_no_more_says_so_when_it_is_stopped(slots: InProcessSlots) -> None:
+    lane, told = Lane("openai", 1), list[int | None]()
+    slots.acquire(lane, Control())
+
+    def hear(ahead: int | None) -> None:
+        told.append(ahead)
+        control.stop()
+
+    control = Control(waiting=hear)
+
+    with pytest.raises(Stopped):
+        slots.acquire(lane, control)
+
+    assert told == [0, None]
+
+
+def test_a_paused_server_holds_up_nobody_who_asks_another(
+    slots: InProcessSlots, in_line: Callable[[Lane, int], list[Waiting]]
+) -> None:
+    paused, other = Lane("openai", 1, server="a"), Lane("openai", 1, server="b")
+    slots.pause(paused, 60)
+    (waits,) = in_line(paused, 1)
+
+    ticket = slots.acquire(other, Control(), wait=False)
+
+    slots.release(other, ticket)
+    assert not waits.done.is_set()
+    waits.control.stop()
+    assert waits.done.wait(10)
+
+
+def test_a_call_goes_when_its_servers_pause_is_over(slots: InProcessSlots) -> None:
+    lane = Lane("openai", 1, server="a")
+    slots.pause(lane, 0.05)
+
+    assert slots.acquire(lane, Control(30))
+
+
+@pytest.mark.parametrize(("pause", "seconds"), [(500, None), (20, 10)])
+def test_a_pause_that_is_too_long_to_wait_for_is_an_error_at_once(
+    slots: InProcessSlots, pause: float, seconds: float | None
+) -> None:
+    lane = Lane("openai", 1, server="http://a/v1")
+    slots.pause(lane, pause)
+
+    with pytest.raises(ProviderLimited, match=r"http://a/v1 wants no calls for another \d+ sec"):
+        slots.acquire(lane, Control(seconds))
+
+
+def test_a_shorter_pause_does_not_end_a_longer_one(slots: InProcessSlots) -> None:
+    lane = Lane("openai", 1, server="a")
+    slots.pause(lane, 60)
+
+    slots.pause(lane, 0)
+
+    with pytest.raises(SlotTaken):
+        slots.acquire(lane, Control(1000), wait=False)

@@ -1,0 +1,38 @@
+"""The budget of one run, from its policy's limits and from what its model costs."""
+
+from agents.budget import Budget
+from agents.errors import ConfigurationError
+from agents.policies.spec import PolicySpec
+from agents.providers.base import Provider
+from agents.providers.price import Price, price_of, read_prices
+
+FREE = frozenset({"demo", "scripted"})
+"""Providers that nobody is paid for."""
+
+
+def budget_for(
+    spec: PolicySpec,
+    provider: Provider,
+    prices: str,
+    *,
+    given: int = 0,
+    made: int = 0,
+) -> Budget:
+    """Return the budget of a run on `provider`, of which so many tokens are spent already.
+
+    Raises ConfigurationError where money is limited and nobody has said what the model costs.
+    """
+    price = _price(spec, provider, prices) if spec.limits.cost is not None else None
+    return Budget(spec.limits.tokens, spec.limits.cost, price, given=given, made=made)
+
+
+def _price(spec: PolicySpec, provider: Provider, prices: str) -> Price:
+    price = spec.model.price or price_of(provider.model, read_prices(prices))
+    if price is not None:
+        return price
+    if provider.name in FREE:
+        return Price(input=0, output=0)
+    raise ConfigurationError(
+        f"This policy limits what a run may cost, and the price of {provider.model!r} is not "
+        "known. Name it in TURNSTONE_PRICES, or as the `price` of the policy's model."
+    )
