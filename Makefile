@@ -6,8 +6,8 @@ BIN = .venv/bin/python
 ENVIRONMENT = "$(PYTHON)" -I project/environment.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run environment environment-dev test test-postgres15 check format lock
-.PHONY: bench-start bench-engine bench-search bench-stream conformance
+.PHONY: help run environment environment-dev test test-postgres15 check format lock backup restore
+.PHONY: bench-start bench-engine bench-line bench-runs bench-search bench-stop bench-stream chaos conformance
 
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -38,17 +38,35 @@ test: environment-dev ## Install what the suite needs and run all of it (ARGS= f
 test-postgres15: environment-dev ## Run the tests that touch the database on Postgres 15
 	@$(BIN) tests/suite.py --postgres 15 $(ARGS)
 
+backup: environment ## Save the whole record to one file while it is in use (FILE=)
+	@$(BIN) -m project.backup save "$(FILE)"
+
+restore: environment ## Fill the empty database of DATABASE_URL from a backup (FILE=)
+	@$(BIN) -m project.backup restore "$(FILE)"
+
 conformance: environment-dev ## Run case files of the source systems against the engine (CASES=folder)
 	@$(BIN) -m tests.conformance.run $(if $(CASES),"$(CASES)")
 
+chaos: environment-dev ## Kill everything at random and count what is lost (SEED=, KILLS=, MINUTES=, RUNS=)
+	@SEED=$(SEED) KILLS=$(KILLS) MINUTES=$(MINUTES) RUNS=$(RUNS) $(BIN) -m tests.chaos.run
+
 bench-engine: environment-dev ## Measure the CPU of a turn against the SDK and agent frameworks (ROUNDS=)
 	@$(BIN) tests/bench/engine.py
+
+bench-line: environment-dev ## Measure how long a worker takes to find whose turn it is
+	@$(BIN) -m tests.bench.line
+
+bench-runs: environment-dev ## Measure many runs at once on one worker against the bare SDK (N=, ROUNDS=)
+	@$(BIN) tests/bench/runs.py
 
 bench-start: environment-dev ## Measure the cold and the warm start, and the memory at rest
 	@$(BIN) tests/bench/start.py
 
 bench-search: environment-dev ## Measure search on generated turns against the obvious query
-	@$(BIN) tests/bench/search.py
+	@$(BIN) -m tests.bench.search
+
+bench-stop: environment-dev ## Measure how long a stop takes wherever a run is (ROUNDS=, PHASES=)
+	@$(BIN) tests/bench/stop.py
 
 bench-stream: environment-dev ## Measure the live path against the raw floor and Chainlit
 	@$(BIN) tests/bench/stream.py

@@ -7,7 +7,7 @@ from django.contrib.auth.admin import UserAdmin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from chat.models import Conversation, ModelCall, Policy, PolicyVersion, Run, Turn, User
+from chat.models import Approval, Conversation, ModelCall, Policy, PolicyVersion, Run, Turn, User
 
 # Only the type checker knows which model an administration is of.
 if TYPE_CHECKING:
@@ -61,6 +61,16 @@ class TurnAdmin(RecordAdmin):
     """Turns by run."""
 
     list_display = ("id", "run_id", "index", "kind", "tool", "status", "started_at")
+    search_fields = ("=run__id", "=tool")
+
+
+@admin.register(Approval)
+class ApprovalAdmin(RecordAdmin):
+    """Approvals by what became of them."""
+
+    list_display = ("id", "run_id", "tool", "safety", "status", "decided_by", "created_at")
+    list_select_related = ("decided_by",)
+    list_filter = ("status", "safety")
     search_fields = ("=run__id", "=tool")
 
 

@@ -1,5 +1,6 @@
 """The policies that every installation begins with, published when the database is migrated."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -22,7 +23,22 @@ class _Seed(NamedTuple):
     spec: PolicySpec
 
 
+ASKED_ABOUT = ("python_*", "web_*", "wikipedia_*", "http_*")
+"""What the careful policy asks about: code, and all that reaches out."""
+
 _SEEDS = {
+    "careful": _Seed(
+        "Careful ReAct",
+        "Explicit ReAct that asks you before it runs any code or reaches out to the internet, and "
+        "shows exactly what it would do. You allow it once or refuse, and may say what to do "
+        "instead; without an answer in time it does not run.",
+        PolicySpec(
+            policy="explicit",
+            tools=(*TOOLS, ASK),
+            limits=Limits(max_turns=10),
+            approve=ASKED_ABOUT,
+        ),
+    ),
     "explicit": _Seed(
         "Explicit ReAct",
         "Thinks in plain text and names each tool itself, one step at a time: Thought, Action, "
@@ -91,6 +107,16 @@ _SEEDS = {
         ),
     ),
 }
+
+
+FIRST = "explicit"
+"""Which policy a newcomer's question is asked of, as long as it is offered."""
+
+
+def chosen_among(policies: Sequence[Policy], wanted: str) -> str:
+    """Return the policy to choose for a person: the wanted one, else the first choice, else any."""
+    slugs = [policy.slug for policy in policies]
+    return next((slug for slug in (wanted, FIRST, *slugs) if slug in slugs), "")
 
 
 def offered() -> QuerySet[Policy]:

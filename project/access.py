@@ -13,13 +13,14 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[..., Awaitable[None]]
 
 ROUTINE = "/static/"
-HEALTH = ("/healthz", "/readyz")
+ROUTINE_PATHS = ("/healthz", "/readyz", "/metrics")
 
 
 def logged(application: Application) -> Application:
     """Wrap an ASGI application so that each request leaves a line when its answer begins.
 
-    Routine requests leave one only if they fail; health checks tell of failures in their own words.
+    Routine requests leave one only if they fail; health checks and scrapes tell of failures in
+    their own words.
     """
 
     async def wrapper(scope: Message, receive: Receive, send: Send) -> None:
@@ -39,7 +40,7 @@ def _note(scope: Message, message: Message, seconds: float) -> None:
     path = scope["path"]
     if message["type"] == "http.response.start":
         status = message["status"]
-        if path in HEALTH or (status < 400 and path.startswith(ROUTINE)):
+        if path in ROUTINE_PATHS or (status < 400 and path.startswith(ROUTINE)):
             return
         level = logging.WARNING if status >= 500 else logging.INFO
         logger.log(level, "%s %s %d, %.0f ms", scope["method"], path, status, seconds * 1000)

@@ -14,6 +14,7 @@ from channels.sessions import SessionMiddlewareStack  # noqa: E402
 
 from chat.live.routing import websocket_urlpatterns  # noqa: E402
 from project.access import logged  # noqa: E402
+from project.ending import end_with_the_loop  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
@@ -23,3 +24,4 @@ application = ProtocolTypeRouter(
         ),
     }
 )
+end_with_the_loop()

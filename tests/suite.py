@@ -9,15 +9,25 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TextIO
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 CHROMIUM = ("chromium", "google-chrome", "chromium-browser", "google-chrome-stable")
 OLDEST_NODE = (20, 15)
+PYTEST = (sys.executable, "-m", "pytest")
+COMPUTES = ("tests/unit", "tests/conformance")
 OTHER_POSTGRES = "15"
-TOUCHES_THE_DATABASE = ("-m", "services and not browser", "--ignore-glob=*/test_start*.py")
+TOUCHES_THE_DATABASE = (
+    *("-m", "services and not browser and not worker"),
+    *("--ignore-glob=*/test_start*.py", "--ignore=tests/integration/live"),
+)
+"""What asks the other Postgres its own questions; processes that die are the same beside both."""
 
 
 def main() -> int:
@@ -31,14 +41,34 @@ def main() -> int:
     prepare()
     if options.postgres:
         codes = [run_on_postgres(options.postgres, words)]
+    elif words:
+        codes = [run([*PYTEST, *words])]
     else:
-        codes = [run([sys.executable, "-m", "pytest", *words])]
-        if not words:
-            codes += [run_javascript(), run_on_postgres(OTHER_POSTGRES, ["-q"], optional=True)]
+        codes = run_all()
     seconds = time.monotonic() - began
     bad = next((code for code in codes if code), 0)
     print(f"The whole suite {'failed' if bad else 'passed'} in {seconds:.0f} s.", flush=True)
     return bad
+
+
+def run_all() -> list[int]:
+    """Run what mostly waits, and what mostly computes beside it; what that printed comes after."""
+    with tempfile.TemporaryFile("w+") as printed, ThreadPoolExecutor(1) as beside:
+        computed = beside.submit(run_what_computes, printed)
+        codes = [run([*PYTEST, *(f"--ignore={place}" for place in COMPUTES)])]
+        codes += computed.result()
+        printed.seek(0)
+        shutil.copyfileobj(printed, sys.stdout)
+    return codes
+
+
+def run_what_computes(output: TextIO) -> list[int]:
+    """Run the unit tests, those of the pages' modules, and what asks the other Postgres."""
+    return [
+        run([*PYTEST, "-q", *COMPUTES], output),
+        run_javascript(output),
+        run_on_postgres(OTHER_POSTGRES, ["-q"], output, optional=True),
+    ]
 
 
 def prepare() -> None:
@@ -88,29 +118,35 @@ def install(package: str) -> None:
     require(["apt-get", "install", "-y", "-qq", "--no-install-recommends", package])
 
 
-def run_javascript() -> int:
+def run_javascript(output: TextIO | None = None) -> int:
     """Run the tests of the pages' modules."""
     tests = sorted(str(path) for path in (ROOT / "tests" / "unit" / "js").glob("*.test.*js"))
-    return run(["node", "--test", *tests]) if tests else 0
+    return run(["node", "--test", *tests], output)
 
 
-def run_on_postgres(version: str, words: list[str], optional: bool = False) -> int:
+def run_on_postgres(
+    version: str, words: list[str], output: TextIO | None = None, optional: bool = False
+) -> int:
     """Run what touches the database on a throw-away server of another version."""
     binaries = Path(f"/usr/lib/postgresql/{version}/bin")
     if not (binaries / "initdb").exists():
-        print(f"Postgres {version} is not installed; the suite ran on one version only.")
+        print(f"Postgres {version} is not installed; nothing ran on it.", file=output, flush=True)
         return 0 if optional else 1
-    print(f"On Postgres {version}:", flush=True)
+    print(f"On Postgres {version}:", file=output, flush=True)
     environment = os.environ | {"TURNSTONE_POSTGRES": str(binaries)}
     environment.pop("DATABASE_URL", None)
     environment.pop("REDIS_URL", None)
-    command = [sys.executable, "-m", "pytest", *TOUCHES_THE_DATABASE, *words]
-    return subprocess.call(command, env=environment)
+    return run([*PYTEST, *TOUCHES_THE_DATABASE, *words], output, environment)
 
 
-def run(command: list[str]) -> int:
-    """Run a command in the open and return its code."""
-    return subprocess.call(command)
+def run(
+    command: list[str],
+    output: TextIO | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> int:
+    """Run a command, in the open unless `output` takes what it prints, and return its code."""
+    stderr = None if output is None else subprocess.STDOUT
+    return subprocess.call(command, stdout=output, stderr=stderr, env=environment)
 
 
 def require(command: list[str]) -> None:

@@ -15,7 +15,8 @@ from chat.accounts import SignedInRequest
 from chat.compare.align import align
 from chat.models import Conversation, PolicyVersion, Run
 from chat.policies import offered
-from chat.runs.ask import InvalidQuestion, ask
+from chat.runs.ask import ask
+from chat.runs.question import InvalidQuestion
 
 MOST_ROWS = 200
 

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from chat.models import Policy, PolicyVersion
 from chat.models.conversation import TITLE_LENGTH
 from chat.policies import offered
-from chat.runs.ask import InvalidQuestion
+from chat.runs.question import InvalidQuestion
 
 
 class InvalidTitle(ValueError):

@@ -8,7 +8,7 @@ from itertools import groupby
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from chat.models import LIVE, Conversation, Run, User
+from chat.models import LIVE, Conversation, Run, RunStatus, User
 
 PAGE_LENGTH = 60
 
@@ -32,12 +32,14 @@ class Page:
 def page_of(user: User, number: int = 1) -> Page:
     """Return page `number`, from 1, of the person's conversations, newest first.
 
-    Each conversation carries `is_live`: whether a run of it has not ended.
+    Each conversation carries `is_live`: whether a run of it has not ended, and `is_waiting`:
+    whether one waits for the person.
     """
     live = Run.objects.filter(conversation=OuterRef("pk"), status__in=LIVE)
+    waiting = Run.objects.filter(conversation=OuterRef("pk"), status=RunStatus.WAITING)
     start = (number - 1) * PAGE_LENGTH
     rows = list(
-        Conversation.objects.of(user).annotate(is_live=Exists(live))[
+        Conversation.objects.of(user).annotate(is_live=Exists(live), is_waiting=Exists(waiting))[
             start : start + PAGE_LENGTH + 1
         ]
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
-from chat.models import Conversation, Run, Turn
+from chat.models import Approval, Conversation, Run, Turn
 
 SHOWN_RUNS = 30
 WITH_TURNS = 5
@@ -32,6 +32,13 @@ class Thread:
     def live_run(self) -> Run | None:
         """Return the last run that has not ended."""
         return next((row.run for row in reversed(self.rows) if row.run.is_live), None)
+
+    @property
+    def pending(self) -> Approval | None:
+        """Return the approval that the last live run waits for."""
+        turns = next((row.turns for row in reversed(self.rows) if row.run.is_live), None)
+        approval = turns[-1].approval if turns else None
+        return approval if approval is not None and approval.is_pending else None
 
     @property
     def policy(self) -> str:
@@ -62,6 +69,8 @@ def _turn_counts(runs: Iterable[Run]) -> dict[int, int]:
 
 def _turns_of(runs: Iterable[Run]) -> dict[int, list[Turn]]:
     turns: dict[int, list[Turn]] = {run.pk: [] for run in runs}
-    for turn in Turn.objects.filter(run__in=turns).order_by("run_id", "index"):
+    for turn in Approval.objects.attach(
+        Turn.objects.filter(run__in=turns).order_by("run_id", "index")
+    ):
         turns[turn.run_id].append(turn)
     return turns

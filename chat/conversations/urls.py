@@ -20,4 +20,5 @@ urlpatterns = [
     ),
     path("runs/<int:run_id>/stop/", views.run_stop, name="run_stop"),
     path("runs/<int:run_id>/turns/", views.run_turns, name="run_turns"),
+    path("approvals/<int:approval_id>/", views.approval, name="approval"),
 ]

@@ -6,7 +6,7 @@ from uuid import uuid4
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -16,10 +16,12 @@ from chat.conversations import forms
 from chat.conversations.examples import examples
 from chat.conversations.listing import page_of
 from chat.conversations.thread import thread_of
-from chat.models import Conversation, Run
-from chat.policies import offered
-from chat.runs.ask import InvalidQuestion, ask
+from chat.models import Approval, Conversation, Run
+from chat.policies import chosen_among, offered
+from chat.runs.approvals import NotOpen, decide
+from chat.runs.ask import ask
 from chat.runs.models_offered import current_model
+from chat.runs.question import InvalidQuestion
 from chat.runs.stop import stop
 
 
@@ -43,7 +45,7 @@ def conversation_new(request: SignedInRequest) -> HttpResponseBase:
         version = forms.policy_version(request.POST)
         run = _begin(request, version=version)
     except InvalidQuestion as error:
-        return _start_page(request, error=str(error), status=422)
+        return _start_page(request, error=str(error), status=error.status)
     return redirect(run.conversation)
 
 
@@ -62,7 +64,7 @@ def conversation(request: SignedInRequest, conversation_id: int) -> HttpResponse
             client_message_id=forms.message_id(request.POST),
         )
     except InvalidQuestion as error:
-        return _conversation_page(request, found, error=str(error), status=422)
+        return _conversation_page(request, found, error=str(error), status=error.status)
     return redirect(f"{found.get_absolute_url()}#run-{run.pk}")
 
 
@@ -112,11 +114,28 @@ def run_stop(request: SignedInRequest, run_id: int) -> HttpResponseBase:
 
 
 @login_required
+@require_POST
+def approval(request: SignedInRequest, approval_id: int) -> HttpResponseBase:
+    """Answer an approval, for browsers without a live connection."""
+    asked = get_object_or_404(Approval, pk=approval_id, run__conversation__owner=request.user)
+    decision = request.POST.get("decision")
+    if decision not in ("grant", "deny"):
+        return HttpResponseBadRequest("Choose whether it may run.")
+    said = request.POST.get("feedback", "").replace("\r\n", "\n")
+    try:
+        decide(asked, by=request.user, grant=decision == "grant", feedback=said)
+    except NotOpen as error:
+        messages.error(request, str(error))
+    return redirect(f"{asked.run.conversation.get_absolute_url()}#run-{asked.run_id}")
+
+
+@login_required
 @require_GET
 def run_turns(request: SignedInRequest, run_id: int) -> HttpResponse:
     """Show the turns of one run of a conversation, when they are unfolded."""
     run = get_object_or_404(Run, pk=run_id, conversation__owner=request.user)
-    return render(request, "chat/_run_turns.html", {"run": run, "turns": list(run.turns.all())})
+    turns = Approval.objects.attach(run.turns.all())
+    return render(request, "chat/_run_turns.html", {"run": run, "turns": turns})
 
 
 def _own(request: SignedInRequest, conversation_id: int) -> Conversation:
@@ -158,6 +177,7 @@ def _conversation_page(
         "rows": thread.rows,
         "earlier": thread.earlier,
         "live_run": thread.live_run,
+        "pending": thread.pending,
         "is_latest": not before,
     }
     return render(request, "chat/conversation.html", context, status=status)
@@ -165,9 +185,7 @@ def _conversation_page(
 
 def _composer(request: SignedInRequest, error: str, policy: str = "") -> dict[str, Any]:
     policies = list(offered())
-    chosen = request.POST.get("policy", "") or policy
-    if policies and chosen not in [one.slug for one in policies]:
-        chosen = policies[0].slug
+    chosen = chosen_among(policies, request.POST.get("policy", "") or policy)
     return {
         "client_message_id": forms.message_id(request.POST) if error else uuid4(),
         "policies": policies,

@@ -17,11 +17,15 @@ DELTAS = frozenset({"thought.delta", "observation.delta", "answer.delta"})
 
 @dataclass(frozen=True)
 class Batch:
-    """One entry of the stream: events as JSON, under an id that never changes."""
+    """One entry of the stream: events as JSON, under an id that never changes.
+
+    `since` is when its first event came, by the process's own clock.
+    """
 
     id: StreamId
     payload: str
     ends: bool
+    since: float
 
 
 class Channel:
@@ -37,6 +41,7 @@ class Channel:
         self._dirty = dirty
         self._lock = threading.Lock()
         self._open: list[Event] = []
+        self._open_since = 0.0
         self._outbox: deque[Batch] = deque()
         self._waiting = 0
         self._seq = 0
@@ -49,8 +54,11 @@ class Channel:
             if last is not None and _continues(event, last):
                 last["text"] += event["text"]
             else:
+                if not self._open:
+                    self._open_since = time.monotonic()
                 self._open.append(event)
-        self._dirty.set()
+        if not self._dirty.is_set():  # else to set it costs as much as all the rest
+            self._dirty.set()
 
     def seal(self) -> str:
         """Return the id of the frame that holds all that was put so far."""
@@ -68,7 +76,7 @@ class Channel:
     def put_reserved(self, reserved: str, event: Event, *, ends: bool = False) -> None:
         """Send an event under its reserved id; nothing else may be put in between."""
         with self._lock:
-            self._append(StreamId.parse(reserved), [event], ends)
+            self._append(StreamId.parse(reserved), [event], ends, time.monotonic())
         self._dirty.set()
 
     def close(self) -> None:
@@ -109,11 +117,12 @@ class Channel:
     def _seal(self) -> None:
         if self._open:
             self._seq += 1
-            self._append(StreamId(self.attempt, self._seq), self._open, ends=False)
+            stream_id = StreamId(self.attempt, self._seq)
+            self._append(stream_id, self._open, ends=False, since=self._open_since)
             self._open = []
 
-    def _append(self, stream_id: StreamId, events: list[Event], ends: bool) -> None:
-        batch = Batch(stream_id, encode(events), ends)
+    def _append(self, stream_id: StreamId, events: list[Event], ends: bool, since: float) -> None:
+        batch = Batch(stream_id, encode(events), ends, since)
         self._outbox.append(batch)
         self._waiting += len(batch.payload)
         while self._waiting > MOST_CHARACTERS and len(self._outbox) > 1:

@@ -14,20 +14,25 @@ from redis.exceptions import RedisError
 from chat.live import frames
 from chat.live.reader import Entry, Reader
 from chat.live.streams import StreamId, conversation_key, run_key
+from chat.metrics.instruments import SNAPSHOTS
 
 logger = logging.getLogger(__name__)
 
 AGAIN_SECONDS = 1.0
 
+FRAME_CHARACTERS = 8_000
+"""How much is glued into one frame: on a bad line only what comes whole brings a page further."""
+
 Say = Callable[[str], Awaitable[None]]
 
 
 class Snapshot(NamedTuple):
-    """A run as it is stored: its HTML, the frame that it is as new as, and whether it ended."""
+    """A run as it is stored: its HTML, the frame it is as new as, and how it stands."""
 
     cursor: str
     html: str
     has_ended: bool
+    waits: bool
 
 
 ReadStored = Callable[[int], Awaitable[Snapshot | None]]
@@ -39,6 +44,7 @@ class RunFollower:
 
     Where the stream lacks a frame, or a new attempt has begun, the run is sent as it is stored and
     the stream goes on from there. While that or the backlog is under way, what comes is held.
+    `is_over` tells that the run's end was sent, `waits` that it may be waiting for a worker.
     """
 
     def __init__(
@@ -47,11 +53,14 @@ class RunFollower:
         self.run_id = run_id
         self.key = run_key(run_id)
         self.cursor = cursor
+        self.is_over = False
+        self.waits = cursor.seq == 0
         self._say = say
         self._read_stored = read_stored
         self._reader = reader
         self._held: list[Entry] | None = []
         self._excused = StreamId(0, 0)
+        self._place: int | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def join(self) -> None:
@@ -78,6 +87,13 @@ class RunFollower:
         self._held = self._held or []
         if await self._show_stored():
             await self._catch_up()
+
+    async def tell_place(self, ahead: int | None) -> None:
+        """Say how many runs are ahead in the line for a worker; None says it waits no more."""
+        self.waits = ahead is not None
+        if ahead not in (None, self._place):
+            await self._say(frames.run_queued(self.run_id, ahead))
+        self._place = ahead
 
     def recover(self) -> None:
         """Do nothing: the next frame shows whether one is missing."""
@@ -113,8 +129,12 @@ class RunFollower:
         snapshot = await self._stored()
         if snapshot is not None:
             self.cursor = StreamId.parse(snapshot.cursor)
+            self.is_over, self.waits = snapshot.has_ended, snapshot.waits
+            self._place = None
             await self._say(frames.run_snapshot(self.run_id, snapshot.cursor, snapshot.html))
+            SNAPSHOTS.inc()
         if snapshot is None or snapshot.has_ended:
+            self.is_over = True
             await self._reader.leave(self)
             return False
         return True
@@ -131,28 +151,36 @@ class RunFollower:
         """Send what is new up to the first gap, and return what lies behind it."""
         payloads: list[str] = []
         rest: list[Entry] = []
-        has_ended = False
         for place, entry in enumerate(entries):
             if entry.id <= self.cursor:
                 continue
             if entry.id > self._excused and not entry.id.follows(self.cursor):
                 # What is stored stands in for the gap. Text of the turn that is being written may
                 # be missing then; its end brings it all.
+                logger.info("Run %s: %s is not what follows %s", self.run_id, entry.id, self.cursor)
                 self._excused = entry.id
                 rest = entries[place:]
                 break
+            if payloads and sum(map(len, payloads)) + len(entry.payload) > FRAME_CHARACTERS:
+                await self._send(payloads)
+                payloads = []
             self.cursor = entry.id
+            self.waits = entry.id.seq == 0
+            self._place = None
+            self.is_over = bool(entry.mark)
             payloads.append(entry.payload)
-            has_ended = has_ended or bool(entry.mark)
         if payloads:
-            await self._say(frames.events(self.run_id, self.cursor, _joined(payloads)))
-        if has_ended:
+            await self._send(payloads)
+        if self.is_over:
             await self._reader.leave(self)
         return rest
 
+    async def _send(self, payloads: list[str]) -> None:
+        await self._say(frames.events(self.run_id, self.cursor, _joined(payloads)))
+
 
 class NewsFollower:
-    """Tell one socket of its conversation's new runs."""
+    """Tell one socket of its conversation's new runs; `knows` tells whether it was told of one."""
 
     def __init__(
         self,
@@ -160,10 +188,13 @@ class NewsFollower:
         cursor: StreamId,
         tell: Callable[[int, str], Awaitable[None]],
         look_again: Callable[[], None],
+        knows: Callable[[int], bool],
     ) -> None:
+        self.conversation_id = conversation_id
         self.key = conversation_key(conversation_id)
         self.cursor = cursor
         self.recover = look_again
+        self.knows = knows
         self._tell = tell
 
     async def take(self, entries: list[Entry]) -> None:

@@ -14,6 +14,9 @@ from chat.live.streams import StreamId
 MOST_CHARACTERS = 700_000
 """The longest message a client may send: a whole question with every character escaped."""
 
+MOST_FEEDBACK = 4_000
+"""The longest word to the model that goes with the answer to an approval."""
+
 Event = dict[str, Any]
 Id = Annotated[int, Field(ge=0, lt=2**63)]
 
@@ -56,13 +59,22 @@ class Stop(_Frame):
     run: Id
 
 
+class Approve(_Frame):
+    """The answer to an approval that a run waits for; `feedback` is for the model."""
+
+    type: Literal["approve"]
+    approval: Id
+    decision: Literal["grant", "deny"]
+    feedback: str = Field(default="", max_length=MOST_FEEDBACK)
+
+
 class Ping(_Frame):
     """A sign of life, and that everything sent so far has been read."""
 
     type: Literal["ping"]
 
 
-ClientFrame = Hello | Send | Stop | Ping
+ClientFrame = Hello | Send | Stop | Approve | Ping
 _CLIENT: TypeAdapter[ClientFrame] = TypeAdapter(Annotated[ClientFrame, Field(discriminator="type")])
 
 
@@ -71,7 +83,7 @@ def parse(text: str | None) -> ClientFrame:
     if text is None:
         raise InvalidFrame("not_json", "A message must be text.")
     if len(text) > MOST_CHARACTERS:
-        raise InvalidFrame("too_long", "This message is too long to be read.")
+        raise too_long()
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):
@@ -82,6 +94,11 @@ def parse(text: str | None) -> ClientFrame:
         return _CLIENT.validate_python(message)
     except ValidationError as error:
         raise _invalid(message, error) from None
+
+
+def too_long() -> InvalidFrame:
+    """Return the error for a message that is longer than any question."""
+    return InvalidFrame("too_long", "This message is too long to be read.")
 
 
 def _invalid(message: dict[str, Any], error: ValidationError) -> InvalidFrame:
@@ -122,6 +139,26 @@ def run_ended(status: str, reason: str, html: str) -> Event:
     return {"type": "run.ended", "status": str(status), "reason": str(reason), "html": html}
 
 
+def approval(what: Literal["requested", "decided"], index: int, html: str) -> Event:
+    """Return the event that a turn's action waits for a person, or does no more."""
+    return {"type": f"approval.{what}", "index": index, "html": html}
+
+
+def run_interrupted(message: str, html: str) -> Event:
+    """Return the event that an attempt is over and the run will resume; `html` is the whole run."""
+    return {"type": "run.interrupted", "message": message, "html": html}
+
+
+def run_queued(run_id: int, ahead: int | None) -> str:
+    """Say how many runs are ahead of one that waits for a worker; it is no part of the stream."""
+    return encode({"type": "run.queued", "run": run_id, "ahead": ahead})
+
+
+def caught_up(after: int) -> str:
+    """Say that everything was sent that the page missed, all runs up to `after` among it."""
+    return encode({"type": "caught_up", "after": after})
+
+
 def error(code: str, message: str, client_message_id: str | None = None) -> str:
     """Tell the person what went wrong."""
     return encode(
@@ -134,7 +171,11 @@ def error(code: str, message: str, client_message_id: str | None = None) -> str:
     )
 
 
-CAUGHT_UP = '{"type":"caught_up"}'
+def closed(code: int) -> str:
+    """Say why a response without a socket ends; the codes are those of the socket."""
+    return encode({"type": "closed", "code": code})
+
+
 HEARTBEAT = '{"type":"heartbeat"}'
 
 

@@ -9,7 +9,6 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError, ResponseError
@@ -24,6 +23,8 @@ from chat.live.streams import (
     client,
     run_key,
 )
+from chat.metrics.instruments import STREAM_LAG_SECONDS
+from chat.once import once
 
 if TYPE_CHECKING:
     from redis.client import Pipeline
@@ -101,6 +102,9 @@ class Publisher:
             for batch in channel.batches()
         ]
         replies = pipeline.execute(raise_on_error=False)
+        if sent:
+            oldest = min(batch.since for _, batch, _ in sent)
+            STREAM_LAG_SECONDS.observe(time.monotonic() - oldest)
         for channel, batch, place in sent:
             if isinstance(replies[place], Exception):
                 self._refused(channel, batch, replies[place])
@@ -139,7 +143,7 @@ def _add(pipeline: "Pipeline", channel: Channel, batch: Batch) -> int:
     return place
 
 
-@cache
+@once
 def publisher() -> Publisher:
     """Return this process's publisher."""
     return Publisher()

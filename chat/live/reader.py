@@ -150,7 +150,9 @@ class Reader:
             pool: Any = ConnectionPool.from_url(settings.REDIS_URL, socket_timeout=None, protocol=2)
             connection = pool.make_connection()
             try:
-                await asyncio.wait_for(connection.connect(), DEAD_SECONDS)
+                # Not wait_for, which loses the wish to end when that comes with the connection.
+                async with asyncio.timeout(DEAD_SECONDS):
+                    await connection.connect()
                 self._client_id = await _call(connection, b"CLIENT", b"ID")
                 if was_lost:
                     self._recovered()

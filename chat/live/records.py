@@ -2,19 +2,24 @@
 
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from importlib import import_module
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib import auth
+from django.db.models.functions import Now
 from django.http import HttpRequest
 
 from chat.live import frames
 from chat.live.followers import Snapshot
 from chat.live.render import render_run
-from chat.models import ENDED, Conversation, Run, User
+from chat.live.streams import StreamId
+from chat.models import ENDED, Approval, Conversation, Run, RunStatus, User
+from chat.models.run import CLAIMABLE
 from chat.policies import offered
+from chat.runs.approvals import NotOpen, decide
 from chat.runs.ask import ask
 from chat.runs.patience import hand_back
 from chat.runs.stop import stop
@@ -24,6 +29,9 @@ Result = TypeVar("Result")
 
 MOST_RUNS = 100
 """How many runs that a page does not know yet it is sent at once, the newest."""
+
+YOUNG = timedelta(minutes=2)
+"""How long it is made sure that pages know of a new run; who comes later asks for it."""
 
 _THREADS = ThreadPoolExecutor(8, thread_name_prefix="live-records")
 
@@ -54,6 +62,14 @@ class News(NamedTuple):
     cursor: str
     has_ended: bool
     frame: str
+
+
+class Standing(NamedTuple):
+    """How a run stands in the record, and the frame that a page must have read to show as much."""
+
+    shown_by: StreamId
+    has_ended: bool
+    waits: bool
 
 
 async def in_database(
@@ -103,13 +119,23 @@ def stored(run_id: int) -> Snapshot | None:
     run = Run.objects.select_related("policy_version__policy").filter(pk=run_id).first()
     if run is None:
         return None
-    return Snapshot(run.stream_id, render_run(run), not run.is_live)
+    now = _standing(run)
+    return Snapshot(str(now.shown_by), render_run(run), now.has_ended, now.waits)
 
 
-def ended_among(run_ids: Collection[int]) -> set[int]:
-    """Return those runs that have ended, or are gone."""
-    runs = Run.objects.filter(pk__in=run_ids).live()
-    return set(run_ids) - set(runs.values_list("pk", flat=True))
+def standing(run_ids: Collection[int]) -> dict[int, Standing]:
+    """Return how the runs stand in the record; those that are gone are left out."""
+    runs = Run.objects.filter(pk__in=run_ids).only("status", "attempt", "stream_id")
+    return {run.pk: _standing(run) for run in runs}
+
+
+def young(conversation_ids: Collection[int]) -> dict[int, set[int]]:
+    """Return the ids of the runs that were asked a moment ago, by their conversation."""
+    runs = Run.objects.filter(conversation_id__in=conversation_ids, created_at__gt=Now() - YOUNG)
+    found: dict[int, set[int]] = {}
+    for conversation_id, run_id in runs.values_list("conversation_id", "pk"):
+        found.setdefault(conversation_id, set()).add(run_id)
+    return found
 
 
 def send(conversation: Conversation, frame: frames.Send) -> News:
@@ -138,6 +164,26 @@ def request_stop(conversation: Conversation, run_id: int) -> None:
     if run is None:
         raise Refused("not_found", "There is no such run here.")
     stop(run)
+
+
+def answer(conversation: Conversation, frame: frames.Approve) -> None:
+    """Answer an approval as the conversation's owner; raises Refused."""
+    asked = Approval.objects.filter(pk=frame.approval, run__conversation=conversation).first()
+    if asked is None:
+        raise Refused("not_found", "There is no such approval here.")
+    grant = frame.decision == "grant"
+    try:
+        decide(asked, by=conversation.owner, grant=grant, feedback=frame.feedback)
+    except NotOpen as error:
+        raise Refused("answered", str(error)) from None
+
+
+def _standing(run: Run) -> Standing:
+    # That a run was interrupted is shown by number 0 of the attempt to come, which its row does not
+    # name; else a page that has read on in the old attempt would take the record for old.
+    is_interrupted = run.status == RunStatus.INTERRUPTED
+    shown_by = StreamId(run.attempt + 1, 0) if is_interrupted else StreamId.parse(run.stream_id)
+    return Standing(shown_by, has_ended=run.status in ENDED, waits=run.status in CLAIMABLE)
 
 
 def _news(run: Run) -> News:

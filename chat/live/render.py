@@ -2,11 +2,11 @@
 
 from django.template.loader import render_to_string
 
-from chat.models import Run, Turn
+from chat.models import Approval, Run, Turn
 
 
 def render_turn(turn: Turn, run: Run) -> str:
-    """Return the HTML of one turn, stored or not."""
+    """Return the HTML of one turn, stored or not, with the approval that is attached to it."""
     return render_to_string("chat/_turn.html", {"turn": turn, "run": run})
 
 
@@ -15,4 +15,5 @@ def render_run(run: Run) -> str:
 
     Read `run` before calling: its cursor must not be newer than the turns shown with it.
     """
-    return render_to_string("chat/_run.html", {"run": run, "turns": list(run.turns.all())})
+    turns = Approval.objects.attach(run.turns.all())
+    return render_to_string("chat/_run.html", {"run": run, "turns": turns})

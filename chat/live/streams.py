@@ -1,10 +1,11 @@
 """The Redis streams of the live tail: their keys, their ids, and a client for short commands."""
 
-from functools import cache
 from typing import NamedTuple, Self
 
 from django.conf import settings
 from redis import Redis
+
+from chat.once import once
 
 KEPT_SECONDS = 600
 """How long a run's stream outlives the run."""
@@ -17,7 +18,10 @@ MOST_FRAMES = 10_000
 
 
 class StreamId(NamedTuple):
-    """Where a frame stands in its run's stream: attempts count from 1, frames of one from 1."""
+    """Where a frame stands in its run's stream: attempts count from 1, frames of one from 1.
+
+    Frame 0 of an attempt says that the one before it is over; it shows the whole run.
+    """
 
     attempt: int
     seq: int
@@ -34,10 +38,13 @@ class StreamId(NamedTuple):
         return cls(int(attempt), int(seq))
 
     def follows(self, other: "StreamId") -> bool:
-        """Tell whether nothing lies between `other` and this.
+        """Tell whether nothing is missing between `other` and this.
 
-        A new attempt breaks the line, unless nothing at all was shown before it.
+        A new attempt breaks the line, unless nothing at all was shown before it, or the end of the
+        old one was: that frame shows all that is stored.
         """
+        if self.seq == 0:
+            return self.attempt > other.attempt
         if self.attempt == other.attempt:
             return self.seq == other.seq + 1
         return other.attempt == 0 and self == (1, 1)
@@ -53,7 +60,13 @@ def conversation_key(conversation_id: int) -> str:
     return f"conversation:{conversation_id}"
 
 
-@cache
+@once
+def quick_client() -> Redis:
+    """Return a client that gives up within a second: for what somebody waits for, but can miss."""
+    return Redis.from_url(settings.REDIS_URL, socket_timeout=0.5, socket_connect_timeout=0.5)
+
+
+@once
 def client() -> Redis:
     """Return this process's client, whose commands fail within seconds when Redis is away."""
     return Redis.from_url(settings.REDIS_URL, socket_timeout=5, socket_connect_timeout=2)

@@ -1,6 +1,8 @@
 """One noun a file."""
 
+from chat.models.approval import Approval, ApprovalStatus
 from chat.models.conversation import Conversation
+from chat.models.line import Line
 from chat.models.model_call import ModelCall
 from chat.models.policy import Policy, PolicyVersion
 from chat.models.run import ENDED, LIVE, Run, RunStatus
@@ -11,7 +13,10 @@ from chat.models.user import User
 __all__ = [
     "ENDED",
     "LIVE",
+    "Approval",
+    "ApprovalStatus",
     "Conversation",
+    "Line",
     "ModelCall",
     "Policy",
     "PolicyVersion",

@@ -1,9 +1,9 @@
 """A conversation: one person's thread of runs."""
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.urls import reverse
 
 if TYPE_CHECKING:
@@ -46,3 +46,14 @@ class Conversation(models.Model):
     def get_absolute_url(self) -> str:
         """Return the page of the conversation."""
         return reverse("conversation", args=[self.pk])
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Delete the conversation with all its runs, after what is being written into them.
+
+        Whoever writes a turn holds its run; so must who deletes it, or each would wait for what
+        the other has.
+        """
+        with transaction.atomic():
+            Conversation.objects.select_for_update().filter(pk=self.pk).first()
+            list(self.runs.select_for_update().order_by("pk").values_list("pk"))
+            return super().delete(*args, **kwargs)

@@ -1,9 +1,10 @@
 """A run: one question, the policy that works on it, and how it went."""
 
+from datetime import datetime
 from typing import Self
 
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 
@@ -26,8 +27,17 @@ class RunStatus(models.TextChoices):
 
 
 CLAIMABLE = (RunStatus.QUEUED, RunStatus.INTERRUPTED)
-LIVE = (*CLAIMABLE, RunStatus.RUNNING, RunStatus.WAITING)
+UNHELD = (*CLAIMABLE, RunStatus.WAITING)
+"""What no worker holds: such a run can be ended by whoever locks its row."""
+
+LIVE = (*UNHELD, RunStatus.RUNNING)
 ENDED = (RunStatus.SUCCEEDED, RunStatus.EXHAUSTED, RunStatus.STOPPED, RunStatus.FAILED)
+
+
+_OF_A_STOP = (
+    *("status", "reason", "message", "attempt", "stream_id", "input_tokens", "output_tokens"),
+    *("stop_requested_at", "ended_at"),
+)
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -38,20 +48,25 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self if user.is_reviewer else self.filter(conversation__owner=user)
 
     def live(self) -> Self:
-        """Keep the runs that have not ended."""
-        return self.filter(status__in=LIVE)
+        """Keep the runs that have not ended, which have indexes of their own."""
+        return self.filter(status__in=LIVE, ended_at=None)
 
 
 class Run(models.Model):
     """The truth about one run; a Celery message only wakes a worker to look at it.
 
-    A worker holds the run from `claim` until `lease_until`; `attempt` counts the claims and fences
-    every write. `parent` is the run this one follows in the thread; `again_of` the run whose
-    question was asked again under another policy. `stream_id` is the cursor of the last frame that
-    the stored rows cover. `woken_at` is when a worker was last told of a waiting run.
+    A worker holds the run from `claimed_at` until `lease_until`; `attempt` counts the claims and
+    fences every write. A run that waits for a person is held by nobody. `seconds_used` is what
+    earlier attempts have worked. `parent` is the run this one follows in the thread; `again_of` the
+    run whose question was asked again under another policy. `stream_id` is the cursor of the last
+    frame that the stored rows cover. `owner` is the conversation's; Postgres fills it in, so that
+    the line of those who wait (see `chat.models.line`) is found without looking elsewhere.
     """
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="runs")
+    owner = models.ForeignKey(
+        User, on_delete=models.CASCADE, related_name="runs", editable=False, db_index=False
+    )
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="followers"
     )
@@ -76,9 +91,10 @@ class Run(models.Model):
 
     attempt = models.PositiveIntegerField(default=0)
     worker = models.CharField(max_length=120, blank=True)
+    claimed_at = models.DateTimeField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
+    seconds_used = models.FloatField(default=0.0, db_default=0.0)
     stop_requested_at = models.DateTimeField(null=True, blank=True)
-    woken_at = models.DateTimeField(default=timezone.now)
     stream_id = models.CharField(max_length=40, default="0-0")
 
     created_at = models.DateTimeField(auto_now_add=True)
@@ -103,13 +119,18 @@ class Run(models.Model):
             ),
             models.CheckConstraint(
                 name="run_lease_iff_held",
-                condition=Q(status__in=("running", "waiting"), lease_until__isnull=False)
-                | (~Q(status__in=("running", "waiting")) & Q(lease_until__isnull=True)),
+                condition=Q(status="running", lease_until__isnull=False)
+                | (~Q(status="running") & Q(lease_until__isnull=True)),
             ),
         ]
         indexes = [
             models.Index(
                 fields=["status", "lease_until"], name="run_live", condition=Q(ended_at=None)
+            ),
+            models.Index(fields=["created_at"], name="run_created"),
+            models.Index(fields=["owner", "created_at"], name="run_of_owner"),
+            models.Index(
+                fields=["owner", "status", "id"], name="run_in_line", condition=Q(ended_at=None)
             ),
         ]
 
@@ -127,34 +148,53 @@ class Run(models.Model):
 
     @property
     def seconds(self) -> float | None:
-        """Return how long the run has worked, or worked in all; None before it began."""
+        """Return how long the run has worked, or worked in all; None before it began.
+
+        What it waited for a person or for another worker does not count.
+        """
         if self.started_at is None:
             return None
-        return ((self.ended_at or timezone.now()) - self.started_at).total_seconds()
+        until = self.ended_at or timezone.now()
+        if self.claimed_at is not None:
+            return self.seconds_used + (until - self.claimed_at).total_seconds()
+        return self.seconds_used or (until - self.started_at).total_seconds()
 
-    def request_stop(self) -> bool:
+    def request_stop(self, message: str = "Stopped by you.") -> bool:
         """Ask for the run to end, wherever it is, and tell whether it was live.
 
-        The wish is durable. A run that no worker holds ends here and now, under an attempt of its
-        own, so that a worker which wakes up late is fenced off. See `chat.runs.stop`, which tells
-        the people who watch as well.
+        The wish is durable, and `message` says whose it is. A run that no worker holds ends here
+        and now, under an attempt of its own, so that a worker which wakes up late is fenced off.
+        See `chat.runs.stop`, which tells the people who watch as well.
         """
         now = timezone.now()
         with transaction.atomic():
-            run = Run.objects.select_for_update().get(pk=self.pk)
-            if run.status in CLAIMABLE:
-                run.turns.filter(ended_at=None).update(status="interrupted", ended_at=now)
-                run.status, run.reason, run.message = (
-                    RunStatus.STOPPED,
-                    "stopped",
-                    "Stopped by you.",
-                )
-                run.attempt += 1
-                run.stream_id = f"{run.attempt}-1"
-                run.ended_at = now
-            elif not run.is_live:
+            run = Run.objects.select_for_update(no_key=True).get(pk=self.pk)
+            if not run.is_live:
                 return False
-            run.stop_requested_at = run.stop_requested_at or now
-            run.save()
+            if run.stop_requested_at is None:
+                run.stop_requested_at, run.message = now, message
+            if run.status in UNHELD:
+                run._end_as_stopped(now)
+            # Were its key among them, a question that follows this run would be kept waiting.
+            run.save(update_fields=_OF_A_STOP)
         self.refresh_from_db()
         return True
+
+    def cut_off_turn(self, now: datetime) -> None:
+        """Close the turn that is open, if there is one, with an open call as interrupted."""
+        cut_off = self.turns.filter(ended_at=None)
+        cut_off.exclude(tool="").filter(observation=None).update(
+            observation="", observation_error="Interrupted"
+        )
+        cut_off.update(status="interrupted", ended_at=now)
+
+    def _end_as_stopped(self, now: datetime) -> None:
+        """Close what is open, and fill in the end."""
+        self.cut_off_turn(now)
+        self.approvals.filter(status="pending").update(status="withdrawn", decided_at=now)
+        sums = self.model_calls.aggregate(given=Sum("input_tokens"), made=Sum("output_tokens"))
+        self.input_tokens, self.output_tokens = sums["given"], sums["made"]
+        self.status, self.reason = RunStatus.STOPPED, "stopped"
+        self.attempt += 1
+        self.stream_id = f"{self.attempt}-1"
+        self.ended_at = now

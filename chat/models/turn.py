@@ -1,11 +1,17 @@
 """A turn: one pass of think, act and observe, as it happened."""
 
+from typing import TYPE_CHECKING
+
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
 from agents import contracts
+from chat.models.ordered_json import OrderedJSONField
 from chat.models.run import Run
+
+if TYPE_CHECKING:
+    from chat.models.approval import Approval
 
 
 class TurnStatus(models.TextChoices):
@@ -20,7 +26,11 @@ class Turn(models.Model):
     """A stored turn; any part may be absent. `stream_id` is the cursor of its last frame.
 
     The row is written before the tool runs, and completed before the page sees it complete.
+    `acted_at` is when the action began; a row that is open has it only where the action was
+    approved. `approval` is there once `Approval.objects.attach` has looked for it.
     """
+
+    approval: "Approval | None" = None
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="turns")
     index = models.PositiveIntegerField()
@@ -34,7 +44,7 @@ class Turn(models.Model):
     answer = models.TextField(blank=True)
     plan = models.JSONField(null=True, blank=True)
     tool = models.CharField(max_length=120, blank=True)
-    inputs = models.JSONField(null=True, blank=True)
+    inputs = OrderedJSONField(null=True, blank=True)
     observation = models.TextField(null=True, blank=True)  # noqa: DJ001 - None: nothing came back yet
     observation_error = models.CharField(max_length=60, blank=True)
     observation_images = models.JSONField(null=True, blank=True)

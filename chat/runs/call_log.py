@@ -6,8 +6,6 @@ grow with the square of its turns.
 
 from datetime import UTC, datetime
 
-from django.db.models import Model
-
 from agents import contracts
 from agents.tools.output import storable
 from chat.models import ModelCall, Run
@@ -52,21 +50,6 @@ class CallLog:
         self._next += 1
         self._bases[call.purpose] = (row, request)
         return row
-
-    @staticmethod
-    def write(row: ModelCall) -> None:
-        """Store a row; doing so twice changes nothing."""
-        ModelCall.objects.bulk_create(
-            [row],
-            update_conflicts=True,
-            unique_fields=["run", "index"],
-            update_fields=fields_but(ModelCall, "id", "run", "index"),
-        )
-
-
-def fields_but(model: type[Model], *names: str) -> list[str]:
-    """Return the names of a model's fields that are columns, without `names`."""
-    return [field.name for field in model._meta.concrete_fields if field.name not in names]
 
 
 def shared_length(before: str, after: str) -> int:

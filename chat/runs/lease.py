@@ -3,46 +3,77 @@
 All times are the database's own, so that clocks of several machines need not agree.
 """
 
+import logging
 from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
-from django.db.models import CharField, F, Q, QuerySet, Value
-from django.db.models.functions import Cast, Coalesce, Concat, Now
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import (
+    DurationField,
+    ExpressionWrapper,
+    F,
+    FloatField,
+    Func,
+    QuerySet,
+    Value,
+)
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Greatest, Least, Now
+from django.utils import timezone
 
+from agents.errors import Interrupted
+from chat.metrics.instruments import LEASES_EXPIRED
 from chat.models import Run, RunStatus
-from chat.models.run import CLAIMABLE
 
-LEASE = timedelta(seconds=30)
-PATIENCE = timedelta(seconds=15)
-"""How long a waiting run goes unclaimed before workers are told of it again."""
+logger = logging.getLogger(__name__)
 
-MOST_WOKEN = 64
-"""How many waiting runs one pass tells of, so that a full queue does not grow by itself."""
+LEASE = timedelta(seconds=settings.LEASE_SECONDS)
+
+MOST_EXPIRED = 100
+"""How many expired leases one pass takes back."""
+
+THIS = "%(run)s"
+"""The run of the parameter `run`, for `begin_attempt`."""
+
+# One statement, since it is what a hundred runs that begin at once wait for, one after the other.
+_BEGIN = """
+UPDATE chat_run SET
+  status = 'running', attempt = attempt + 1, stream_id = (attempt + 1)::text || '-0',
+  worker = %(worker)s, claimed_at = now, lease_until = now + %(lease)s,
+  started_at = coalesce(started_at, now),
+  seconds_used = seconds_used + coalesce(
+    greatest(extract(epoch FROM lease_until - %(lease)s - claimed_at), 0), 0
+  )
+FROM (SELECT statement_timestamp() AS now) AS clock
+WHERE id = {which} AND (
+  status IN ('interrupted', 'queued') OR (status = 'running' AND lease_until < now)
+)
+RETURNING id
+"""
 
 
-class LeaseLost(Exception):
+class LeaseLost(Interrupted):
     """Raised when the run has gone on without this worker, which must not write any more."""
 
 
 def claim(run_id: int, worker: str) -> Run | None:
-    """Take a waiting or orphaned run for a new attempt; None if it is held, ended or gone."""
-    free = Q(status__in=CLAIMABLE) | Q(status=RunStatus.RUNNING, lease_until__lt=Now())
-    with transaction.atomic():
-        taken = Run.objects.filter(free, pk=run_id).update(
-            status=RunStatus.RUNNING,
-            attempt=F("attempt") + 1,
-            stream_id=Concat(Cast(F("attempt") + 1, CharField()), Value("-0")),
-            worker=worker,
-            lease_until=Now() + LEASE,
-            started_at=Coalesce("started_at", Now()),
-        )
-        if not taken:
-            return None
-        return Run.objects.select_related("conversation__owner", "policy_version__policy").get(
-            pk=run_id
-        )
+    """Take this very run, out of turn; None if it is held, ended or gone."""
+    return begin_attempt(THIS, worker, run=run_id)
+
+
+def begin_attempt(which: str, worker: str, **parameters: int) -> Run | None:
+    """Take the run that the SQL expression `which` finds for a new attempt; None for none.
+
+    An earlier attempt whose lease has expired has worked until its last sign of life.
+    """
+    values: dict[str, Any] = {"worker": worker, "lease": LEASE, **parameters}
+    with connection.cursor() as cursor:
+        cursor.execute(_BEGIN.format(which=which), values)
+        row = cursor.fetchone()
+    runs = Run.objects.select_related("conversation__owner", "policy_version__policy")
+    return None if row is None else runs.get(pk=row[0])
 
 
 def fence(run: Run, **changes: Any) -> None:
@@ -50,30 +81,37 @@ def fence(run: Run, **changes: Any) -> None:
 
     Raises LeaseLost when another attempt has begun or the run was taken away.
     """
-    if not held(run).update(**changes):
+    held = Run.objects.filter(pk=run.pk, attempt=run.attempt, status=RunStatus.RUNNING)
+    if not held.update(**changes):
         raise LeaseLost(f"Run {run.pk} went on without attempt {run.attempt}.")
-
-
-def held(run: Run) -> QuerySet[Run]:
-    """Return the run's row if this attempt still holds it."""
-    return Run.objects.filter(pk=run.pk, attempt=run.attempt, status=RunStatus.RUNNING)
 
 
 def release(run: Run) -> None:
     """Leave the run as it is stored for another worker to go on with; raises LeaseLost."""
-    fence(run, status=RunStatus.INTERRUPTED, lease_until=None, woken_at=Now())
+    _put_down(run, RunStatus.INTERRUPTED)
+
+
+def park(run: Run, **changes: Any) -> None:
+    """Let the run wait for a person, held by nobody; raises LeaseLost."""
+    _put_down(run, RunStatus.WAITING, **changes)
 
 
 def give_up(run: Run, message: str) -> None:
-    """End a run that cannot even be recorded, so that nobody tries it for ever."""
+    """End a run that cannot even be recorded, so that nobody tries it for ever.
+
+    It ends under an attempt of its own: pages that have read on must not take its end for old.
+    """
     fence(
         run,
         status=RunStatus.FAILED,
         reason="internal",
         message=message,
+        attempt=F("attempt") + 1,
+        stream_id=f"{run.attempt + 1}-1",
         lease_until=None,
         ended_at=Now(),
     )
+    run.cut_off_turn(timezone.now())
 
 
 def renew(run_ids: Collection[int], worker: str) -> None:
@@ -83,28 +121,56 @@ def renew(run_ids: Collection[int], worker: str) -> None:
     )
 
 
-def release_expired() -> None:
-    """Put runs whose worker is gone back into the queue.
+def release_expired() -> list[int]:
+    """Put runs whose worker is gone back into the line and return them.
 
-    Safe with several workers at once: a row that another one is looking at is skipped.
+    Each is released in a transaction of its own, and one that somebody is writing to is left for
+    the next time. What its worker did after its last sign of life counts for nothing.
     """
+    ids = _expired().order_by("lease_until").values_list("pk", flat=True)[:MOST_EXPIRED]
+    return [run_id for run_id in ids if _release_expired(run_id)]
+
+
+def _release_expired(run_id: int) -> bool:
     with transaction.atomic():
-        expired = Run.objects.filter(status=RunStatus.RUNNING, lease_until__lt=Now())
-        lost = _locked(expired)
-        Run.objects.filter(pk__in=lost).update(
-            status=RunStatus.INTERRUPTED, lease_until=None, woken_at=Now() - 2 * PATIENCE
-        )
+        row = _expired().filter(pk=run_id).select_for_update(skip_locked=True, no_key=True)
+        run = row.first()
+        if run is None:
+            return False
+        logger.warning("Run %s lost its worker %s in attempt %s", run_id, run.worker, run.attempt)
+        Run.objects.filter(pk=run_id).update(**_put_down_as(RunStatus.INTERRUPTED, LAST_SIGN))
+        transaction.on_commit(LEASES_EXPIRED.inc)
+        return True
 
 
-def overdue() -> list[int]:
-    """Return the runs that wait too long, marking them as told of; each goes to one caller."""
-    with transaction.atomic():
-        waiting = Run.objects.filter(status__in=CLAIMABLE, woken_at__lt=Now() - PATIENCE)
-        ids = _locked(waiting)
-        Run.objects.filter(pk__in=ids).update(woken_at=Now())
-        return ids
+def _expired() -> QuerySet[Run]:
+    return Run.objects.filter(status=RunStatus.RUNNING, ended_at=None, lease_until__lt=Now())
 
 
-def _locked(runs: QuerySet[Run]) -> list[int]:
-    rows = runs.select_for_update(skip_locked=True).order_by("woken_at", "pk")
-    return list(rows.values_list("pk", flat=True)[:MOST_WOKEN])
+def _put_down(run: Run, status: RunStatus, **changes: Any) -> None:
+    fence(run, **_put_down_as(status, Least(Now(), F("lease_until"))), **changes)
+
+
+def _put_down_as(status: RunStatus, until: Combinable) -> dict[str, Any]:
+    return {
+        "status": status,
+        "seconds_used": _used(until),
+        "claimed_at": None,
+        "lease_until": None,
+    }
+
+
+LAST_SIGN = F("lease_until") - Value(LEASE)
+"""When a run's worker was last heard of."""
+
+
+def _used(until: Combinable) -> Combinable:
+    """Return the seconds that all attempts have worked; one that nobody holds has added them."""
+    span = ExpressionWrapper(until - F("claimed_at"), output_field=DurationField())
+    seconds = Func(
+        span,
+        function="EXTRACT",
+        template="%(function)s(EPOCH FROM %(expressions)s)::float8",
+        output_field=FloatField(),
+    )
+    return F("seconds_used") + Coalesce(Greatest(seconds, Value(0.0)), Value(0.0))

@@ -1,6 +1,5 @@
 """The models of real runs: a call to a server waits for its slot, in the line of all workers."""
 
-from functools import cache
 from typing import Protocol, get_args, runtime_checkable
 
 from django.conf import settings
@@ -11,6 +10,7 @@ from agents.providers.base import Provider
 from agents.providers.choice import ModelChoice, RemoteName
 from agents.providers.connect import connect
 from agents.reasoning.manager import Managed, ProviderManager, Wanted
+from chat.once import once
 from chat.runs.slots import RedisSlots
 
 NAMES: tuple[str, ...] = get_args(RemoteName)
@@ -21,6 +21,7 @@ class _Remote(Provider, Protocol):
     """A provider that is a server."""
 
     base_url: str
+    is_managed: bool
 
 
 def provider_for(choice: ModelChoice, *, position: int = 0) -> Provider:
@@ -28,7 +29,7 @@ def provider_for(choice: ModelChoice, *, position: int = 0) -> Provider:
 
     The demo and scripted models have nothing to wait for. Raises ConfigurationError.
     """
-    provider = connect(choice, settings.MODEL_ENVIRONMENT, position=position)
+    provider = _connected(choice, position)
     if not isinstance(provider, _Remote):
         return provider
     wanted = Wanted(
@@ -40,11 +41,11 @@ def provider_for(choice: ModelChoice, *, position: int = 0) -> Provider:
     return Managed(manager(), wanted, provider)
 
 
-@cache
+@once
 def manager() -> ProviderManager:
     """Return this process's manager; it holds no key, and its limits are those of all workers."""
     # A stop is seen within a second, also when Redis hangs.
-    client = Redis.from_url(settings.REDIS_URL, socket_timeout=0.8, socket_connect_timeout=0.5)
+    client = Redis.from_url(settings.REDIS_URL, socket_timeout=0.5, socket_connect_timeout=0.5)
     return ProviderManager(
         NAMES,
         _make,
@@ -56,4 +57,11 @@ def manager() -> ProviderManager:
 
 def _make(wanted: Wanted) -> Provider:
     fields = {"provider": wanted.provider, "model": wanted.model, **wanted.options}
-    return connect(ModelChoice.model_validate(fields), settings.MODEL_ENVIRONMENT)
+    return _connected(ModelChoice.model_validate(fields))
+
+
+def _connected(choice: ModelChoice, position: int = 0) -> Provider:
+    provider = connect(choice, settings.MODEL_ENVIRONMENT, position=position)
+    if isinstance(provider, _Remote):
+        provider.is_managed = True
+    return provider

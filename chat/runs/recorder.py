@@ -5,7 +5,8 @@ sees it complete. Every write carries the attempt's fence, so that a worker that
 changes nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from django.db.models import Sum
 from django.utils import timezone
@@ -19,12 +20,17 @@ from chat.live import frames
 from chat.live.channel import Channel
 from chat.live.markdown import render_markdown
 from chat.live.render import render_run, render_turn
+from chat.metrics.instruments import count_call, count_end, count_first_text, count_turn
 from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
-from chat.runs.call_log import CallLog, fields_but
-from chat.runs.lease import LeaseLost, fence, held
-from chat.runs.patience import patiently
+from chat.runs.call_log import CallLog
+from chat.runs.lease import LeaseLost, fence
+from chat.runs.patience import hand_back, patiently
 from chat.runs.storable import storable_json
-from chat.transcripts.index import index_run_ended, index_turn
+from chat.runs.store import store
+from chat.transcripts.index import index_run_ended
+
+THINK = "think"
+"""The purpose of the calls that make a turn; the others may be followed by a long wait."""
 
 
 class Recorder:
@@ -40,12 +46,14 @@ class Recorder:
         self._channel = channel
         self._control = control
         self._calls = CallLog(run, calls)
+        self._call: ModelCall | None = None
         self._count = len(turns)
         is_open = bool(turns) and turns[-1].status == TurnStatus.OPEN
         self._turn: Turn | None = turns[-1] if is_open else None
         self._thought: list[str] = []
         self._output: list[str] = []
         self._answer: list[str] = []
+        self._is_silent = run.attempt == 1
 
     def begin(self) -> None:
         """Say that the attempt has begun."""
@@ -53,6 +61,8 @@ class Recorder:
 
     def take(self, event: events.Event) -> None:
         """Write and publish one event; raises LeaseLost when the run has gone on elsewhere."""
+        if not isinstance(event, _WITH_CALLS):
+            self.flush()
         match event:
             case events.ThoughtDelta(text=text):
                 self._say("thought.delta", self._thought, text)
@@ -67,13 +77,18 @@ class Recorder:
             case _:
                 self._step(event)
 
+    def flush(self) -> None:
+        """Write what waits for the next event; raises LeaseLost."""
+        if self._call is not None:
+            self._write()
+
     def end(self, outcome: Outcome) -> None:
         """Write how the run ended, with what it had when it was cut off, and tell so."""
         cut_off = self._cut_off_turn()
         reserved = self._channel.reserve()
         self._fill_end(outcome, reserved)
-        self._write(lambda: self._store_end(cut_off))
-        html = patiently(lambda: render_run(self._run), self._control)
+        html = patiently(lambda: self._store_end(cut_off), self._control)
+        count_end(self._run)
         event = frames.run_ended(self._run.status, self._run.reason, html)
         self._channel.put_reserved(reserved, event, ends=True)
         self._channel.close()
@@ -107,13 +122,19 @@ class Recorder:
     def _say(self, kind: str, texts: list[str], text: str) -> None:
         text = storable(text)
         texts.append(text)
+        if self._is_silent:
+            self._is_silent = False
+            count_first_text(self._run)
         where = {} if kind == "answer.delta" else {"index": self._open_turn().index}
         self._channel.put({"type": kind, **where, "text": text})
 
     def _store_call(self, call: contracts.ModelCall) -> None:
         turn_index = self._count if self._turn is None else self._turn.index
-        row = self._calls.row(call, turn_index)
-        self._write(lambda: self._fenced(lambda: CallLog.write(row)))
+        self._call = self._calls.row(call, turn_index)
+        # Its turn comes in a moment and is stored with it, at half the cost.
+        if call.purpose != THINK or call.error:
+            self.flush()
+        count_call(call)
 
     def _reasoned(self, node: ReasonNode) -> None:
         turn = self._open_turn()
@@ -152,6 +173,7 @@ class Recorder:
         turn.ended_at = timezone.now()
         reserved = self._channel.reserve()
         self._store_turn(turn, reserved)
+        count_turn(turn)
         self._turn = None
         self._channel.put_reserved(reserved, self._turn_event("turn.completed", turn))
 
@@ -180,21 +202,30 @@ class Recorder:
         run.ended_at = timezone.now()
         run.stream_id = stream_id
 
-    def _store_end(self, cut_off: Turn | None) -> None:
+    def _store_end(self, cut_off: Turn | None) -> str:
+        """Store the ending and return the run as it is shown."""
+        try:
+            self._write_end(cut_off)
+        except LeaseLost:
+            if not self._ended_already():
+                raise
+        index_run_ended(self._run)
+        return render_run(self._run)
+
+    def _write_end(self, cut_off: Turn | None) -> None:
         run = self._run
+        if cut_off is not None:
+            cut_off.stream_id = run.stream_id
+        if self._call is not None or cut_off is not None:
+            store(run, self._call, cut_off)
         sums = ModelCall.objects.filter(run=run).aggregate(
             given=Sum("input_tokens"), made=Sum("output_tokens")
         )
         run.input_tokens, run.output_tokens = sums["given"], sums["made"]
-        fields = "answer answer_html partial status reason message lease_until ended_at stream_id"
-        ending = {name: getattr(run, name) for name in fields.split()}
-        ending |= {"input_tokens": run.input_tokens, "output_tokens": run.output_tokens}
-        if not held(run).update(**ending) and not self._ended_already():
-            raise LeaseLost(f"Run {run.pk} went on without attempt {run.attempt}.")
-        if cut_off is not None:
-            cut_off.stream_id = run.stream_id
-            _upsert(cut_off)
-        index_run_ended(run)
+        if run.status == RunStatus.STOPPED:
+            said = Run.objects.values_list("message", flat=True).get(pk=run.pk)
+            run.message = said or run.message  # whose wish it was
+        fence(run, **{name: getattr(run, name) for name in _ENDING})
 
     def _ended_already(self) -> bool:
         """Tell whether this very ending is stored, and only the news of it was lost."""
@@ -206,14 +237,13 @@ class Recorder:
         turn.stream_id = stream_id
         turn.attempt = self._run.attempt
         self._run.stream_id = stream_id
-        self._write(lambda: self._fenced(lambda: _upsert(turn), stream_id=stream_id))
+        self._write(turn, stream_id=stream_id)
 
-    def _fenced(self, write: Callable[[], None], **changes: object) -> None:
-        fence(self._run, **(changes or {"attempt": self._run.attempt}))
-        write()
-
-    def _write(self, unit: Callable[[], None]) -> None:
-        patiently(unit, self._control)
+    def _write(self, turn: Turn | None = None, **changes: object) -> None:
+        """Write under the fence, and the call that was held with it."""
+        write = partial(store, self._run, self._call, turn, **changes)
+        patiently(write, self._control, in_one_statement=True)
+        self._call = None
 
     def _open_turn(self) -> Turn:
         if self._turn is None:
@@ -221,18 +251,18 @@ class Recorder:
         return self._turn
 
     def _turn_event(self, kind: str, turn: Turn) -> dict[str, object]:
-        return {"type": kind, "index": turn.index, "html": render_turn(turn, self._run)}
+        html = render_turn(turn, self._run)
+        hand_back()  # what the template asked for; the next event may be minutes away
+        return {"type": kind, "index": turn.index, "html": html}
 
 
-def _upsert(turn: Turn) -> None:
-    Turn.objects.bulk_create(
-        [turn],
-        update_conflicts=True,
-        unique_fields=["run", "index"],
-        update_fields=fields_but(Turn, "id", "run", "index"),
-    )
-    if turn.status != TurnStatus.OPEN:
-        index_turn(turn)
+_WITH_CALLS = events.Reasoned | events.ActionProposed | events.TurnCompleted | events.RunEnded
+"""The events that store the call before them, or come in a moment before one that does."""
+
+_ENDING = (
+    *("answer", "answer_html", "partial", "status", "reason", "message", "stream_id"),
+    *("lease_until", "ended_at", "input_tokens", "output_tokens"),
+)
 
 
 def _set_thought(turn: Turn, node: ReasonNode) -> None:

@@ -1,77 +1,143 @@
 """The runner: claim a run, bring its policy to life, and let the recorder write what it tells."""
 
 import logging
-from collections.abc import Generator
+import threading
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from typing import Self
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError
-from django.db.models import Q, QuerySet
 from pydantic import ValidationError
 
 from agents import loop
-from agents.contracts import Exchange, Outcome, Reason, Status
+from agents.act.approval import Ask
+from agents.contracts import Outcome, Reason, Status
 from agents.control import Control
-from agents.errors import AgentError, ConfigurationError, Interrupted
+from agents.errors import AgentError, ConfigurationError, Interrupted, Parked
 from agents.events import Event, RunEnded
 from agents.policies import build
 from agents.policies.parts import Parts
 from agents.policies.spec import Limits, PolicySpec
+from agents.policies.spending import budget_for
 from agents.policy import Policy
 from agents.providers.base import Provider
 from agents.reasoning.model import Model
 from agents.state import State
+from chat.live.announce import announce_end, announce_interrupted
 from chat.live.publisher import publisher
-from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
-from chat.runs.lease import LeaseLost, claim, fence, give_up, release
+from chat.metrics.instruments import LEASES_LOST, RUNS_ENDED, count_attempt
+from chat.models import Run, RunStatus
+from chat.runs.approvals import Asker
+from chat.runs.before import Before
+from chat.runs.lease import LeaseLost, claim, give_up, release
+from chat.runs.line import claim_next
+from chat.runs.log_context import working_on
 from chat.runs.patience import hand_back, patiently
 from chat.runs.providers import provider_for
 from chat.runs.recorder import Recorder
+from chat.runs.store import store
 from chat.runs.tools import tools_for
 from chat.runs.wake import wake
 from chat.runs.watch import watch
+from chat.transcripts.index import index_run_ended
 
 logger = logging.getLogger(__name__)
 
-REMEMBERED = 5
-"""How many earlier exchanges of the thread a policy is told of."""
-
-MOST_STEPS_BACK = 50
 MOST_ATTEMPTS = 20
+"""How many workers in a row may have a run and come no turn further."""
+
+STUCK = f"{MOST_ATTEMPTS} workers, one after the other, came no further with this run."
+LETTING_GO_SECONDS = 5.0
+"""How long a worker that has to go waits for Postgres, to say so; without it the lease ends."""
+
 BROKEN = "Something broke inside Turnstone. The turns so far are kept; try again."
+
+_claiming = threading.BoundedSemaphore(4)
 
 
 def work(run_id: int) -> None:
-    """Claim a run and work on it until it ends or this worker must let go of it.
-
-    A run that is held, ended or gone is left alone: the message that woke us is only a hint.
-    """
+    """Work on this very run, out of turn; one that is held, ended or gone is left alone."""
     if watch().is_leaving:
         return
     run = patiently(lambda: claim(run_id, watch().worker))
+    if run is not None:
+        _work_on(run)
+
+
+def work_next(begun: Callable[[], None] | None = None) -> bool:
+    """Work on the run whose turn it is, and tell whether there was one; `begun` hears of it first.
+
+    A worker that is leaving takes none.
+    """
+    run = _claimed()
     if run is None:
-        return
+        return False
+    if begun is not None:
+        begun()
+    _work_on(run)
+    return True
+
+
+def _claimed() -> Run | None:
+    """Claim a run without patience: while Postgres is away there is nothing to hold on to.
+
+    However many wake up at once, a few connections will do.
+    """
+    try:
+        with _claiming:
+            return None if watch().is_leaving else claim_next(watch().worker)
+    except (OperationalError, InterfaceError) as error:
+        logger.warning("No run can be taken: %s", error)
+        return None
+    finally:
+        hand_back()
+
+
+def _work_on(run: Run) -> None:
+    with working_on(run.pk, run.attempt):
+        count_attempt(run)
+        logger.info("Attempt %d begins", run.attempt)
+        _attempt(run)
+        how = f"{run.status}, {run.reason}" if run.reason else "let go"
+        logger.info("Attempt %d is over: %s", run.attempt, how)
+
+
+def _attempt(run: Run) -> None:
+    """Work on a claimed run until it ends or this worker must let go of it."""
     spec = _spec(run)
     limits = spec.limits if spec is not None else Limits()
-    control = Control(seconds=limits.seconds, idle_seconds=limits.idle_seconds)
+    control = Control(
+        seconds=_left(limits, run),
+        idle_seconds=limits.idle_seconds,
+        call_seconds=limits.call_seconds,
+        waiting=lambda ahead: channel.put({"type": "run.waiting", "ahead": ahead}),
+    )
     channel = publisher().open(run.pk, run.attempt, control)
     with watch().over(run, control), ExitStack() as held:
         try:
-            before = patiently(lambda: _Before.read(run), control)
+            before = patiently(lambda: Before.read(run), control)
             recorder = Recorder(run, channel, control, before.turns, before.calls)
-            _record(_events(run, spec, before, control, held), recorder)
+            ask = Asker(run, channel, control)
+            _record(_events(run, spec, before, control, ask, held), recorder)
         except LeaseLost as lost:
+            LEASES_LOST.inc()
             logger.info("%s", lost)
+        except Parked:
+            logger.info("Run %s waits for its user", run.pk)
         except Interrupted:
             _let_go(run)
         except (OperationalError, InterfaceError):
             logger.exception("Run %s waits for its lease to end: Postgres is away", run.pk)
         except Exception:
             logger.exception("Run %s cannot be worked on", run.pk)
-            patiently(lambda: give_up(run, BROKEN))
+            _give_up(run)
         finally:
             channel.close()
+
+
+def _left(limits: Limits, run: Run) -> float:
+    """Return the seconds that earlier attempts have left of the run's time."""
+    return max(0.0, limits.seconds - run.seconds_used)
 
 
 def _record(events: Generator[Event, None, None], recorder: Recorder) -> None:
@@ -80,99 +146,100 @@ def _record(events: Generator[Event, None, None], recorder: Recorder) -> None:
         with closing(events):
             for event in events:
                 recorder.take(event)
-                hand_back()  # what a template asked for; the next event may be minutes away
-    except (LeaseLost, Interrupted, OperationalError, InterfaceError):
+    except (LeaseLost, OperationalError, InterfaceError):
+        raise
+    except Interrupted:
+        recorder.flush()
         raise
     except Exception:
         logger.exception("A run could not be recorded")
         recorder.end(_failed(Reason.INTERNAL, BROKEN))
 
 
-def _let_go(run: Run) -> None:
+def _give_up(run: Run) -> None:
     try:
-        patiently(lambda: release(run))
+        patiently(lambda: give_up(run, BROKEN))
+        run.refresh_from_db()
+        index_run_ended(run)
+        announce_end(run)
     except LeaseLost as lost:
         logger.info("%s", lost)
+    except Exception:
+        # What made it impossible to record may do so here, too; its pages learn of it in time.
+        logger.exception("The end of run %s cannot be told", run.pk)
+    else:
+        RUNS_ENDED.labels(RunStatus.FAILED, Reason.INTERNAL).inc()
+
+
+def _let_go(run: Run) -> None:
+    try:
+        patiently(lambda: release(run), seconds=LETTING_GO_SECONDS)
+    except LeaseLost as lost:
+        logger.info("%s", lost)
+    except (OperationalError, InterfaceError) as error:
+        logger.warning("Run %s waits for its lease to end, Postgres is away: %s", run.pk, error)
     else:
         wake(run.pk)
+        _tell_that_it_resumes(run)
 
 
-@dataclass(frozen=True)
-class _Before:
-    """What is stored of a run when an attempt begins."""
-
-    turns: list[Turn]
-    calls: int
-    position: int
-    history: list[Exchange]
-
-    @classmethod
-    def read(cls, run: Run) -> Self:
-        turns = list(run.turns.order_by("index"))
-        calls = ModelCall.objects.filter(run=run)
-        return cls(turns, calls.count(), _position(calls, turns), history(run))
-
-
-def history(run: Run) -> list[Exchange]:
-    """Return the last answered exchanges of the thread that the run follows, oldest first."""
-    exchanges: list[Exchange] = []
-    parent_id = run.parent_id
-    for _ in range(MOST_STEPS_BACK):
-        if parent_id is None or len(exchanges) == REMEMBERED:
-            break
-        parent = Run.objects.only("question", "answer", "status", "parent_id").get(pk=parent_id)
-        if parent.status == RunStatus.SUCCEEDED:
-            exchanges.append(Exchange(question=parent.question, answer=parent.answer))
-        parent_id = parent.parent_id
-    return exchanges[::-1]
+def _tell_that_it_resumes(run: Run) -> None:
+    try:
+        announce_interrupted(run)
+    except (OperationalError, InterfaceError) as error:
+        logger.warning("That run %s is interrupted is not told: %s", run.pk, error)
+    finally:
+        hand_back()
 
 
 def _events(
-    run: Run, spec: PolicySpec | None, before: _Before, control: Control, held: ExitStack
+    run: Run, spec: PolicySpec | None, before: Before, control: Control, ask: Ask, held: ExitStack
 ) -> Generator[Event, None, None]:
     """Yield what the run tells; a policy that cannot be brought to life fails the run in words."""
+    if run.attempt - before.last_attempt > MOST_ATTEMPTS:
+        yield RunEnded(outcome=_failed(Reason.INTERNAL, STUCK))
+        return
+    state = State(
+        goal=run.question,
+        history=before.history,
+        turns=[turn.as_contract() for turn in before.turns],
+    )
     try:
-        policy = _policy(run, spec, before, control, held)
+        policy = _policy(run, spec, before, control, ask, held)
     except (LeaseLost, Interrupted, OperationalError, InterfaceError):
         raise
-    except ConfigurationError as error:
-        yield RunEnded(outcome=_failed(Reason.CONFIGURATION, str(error)))
-    except AgentError as error:
-        yield RunEnded(outcome=_failed(Reason.PROVIDER, str(error)))
-    except Exception:
-        logger.exception("Run %s could not be prepared", run.pk)
-        yield RunEnded(outcome=_failed(Reason.INTERNAL, BROKEN))
+    except Exception as error:
+        if not isinstance(error, AgentError):
+            logger.exception("Run %s could not be prepared", run.pk)
+        yield RunEnded(outcome=loop.outcome_of(error, state))
     else:
-        state = State(
-            goal=run.question,
-            history=before.history,
-            turns=[turn.as_contract() for turn in before.turns],
-        )
         yield from loop.run(policy, state, control)
 
 
 def _policy(
-    run: Run, spec: PolicySpec | None, before: _Before, control: Control, held: ExitStack
+    run: Run, spec: PolicySpec | None, before: Before, control: Control, ask: Ask, held: ExitStack
 ) -> Policy:
-    if run.attempt > MOST_ATTEMPTS:
-        raise ConfigurationError(f"This run was tried {MOST_ATTEMPTS} times without an end.")
     if spec is None:
         raise ConfigurationError(f"{run.policy_version} cannot be read by this version of it.")
     provider = provider_for(spec.model, position=before.position)
-    patiently(lambda: _name_model(run, provider), control)
-    tools = tools_for(run, spec.tools)
+    patiently(lambda: _name_model(run, provider), control, in_one_statement=True)
+    budget = budget_for(
+        spec, provider, settings.PRICES, given=before.spent.given, made=before.spent.made
+    )
+    tools = tools_for(run, spec.tools, control)
     held.callback(tools.close)
     parts = Parts(
-        model=Model(provider, control, spec.model.temperature, spec.model.max_tokens),
+        model=Model(provider, control, spec.model.temperature, spec.model.max_tokens, budget),
         toolkit=tools,
         limits=spec.limits,
+        ask=ask,
     )
     return build(spec, parts)
 
 
 def _name_model(run: Run, provider: Provider) -> None:
     run.provider, run.model = provider.name[:40], provider.model[:200]
-    fence(run, provider=run.provider, model=run.model)
+    store(run, provider=run.provider, model=run.model)
 
 
 def _spec(run: Run) -> PolicySpec | None:
@@ -181,20 +248,6 @@ def _spec(run: Run) -> PolicySpec | None:
     except ValidationError:
         logger.exception("%s is not a policy", run.policy_version)
         return None
-
-
-def _position(calls: QuerySet[ModelCall], turns: list[Turn]) -> int:
-    """Return how many calls lie behind the point where the run goes on.
-
-    A call that was cut off, or whose turn begins anew, is made again; so are those that look for
-    a tool, unless the action they led to is stored, and one that is itself the open action.
-    """
-    complete = sum(turn.status != TurnStatus.OPEN for turn in turns)
-    done = Q(turn_index__lt=complete)
-    if complete < len(turns):
-        of_open = Q(turn_index=complete)
-        done |= of_open & (~Q(purpose="work") if turns[-1].tool else Q(purpose="think"))
-    return calls.filter(done).exclude(error=Interrupted.__name__).count()
 
 
 def _failed(reason: Reason, message: str) -> Outcome:

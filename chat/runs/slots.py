@@ -10,13 +10,15 @@ import logging
 import threading
 import uuid
 from functools import cache
-from typing import Any
+from hashlib import sha256
+from typing import Any, NamedTuple
 
 from redis import Redis
 from redis.exceptions import RedisError
 
 from agents.control import Control
-from agents.reasoning.slots import InProcessSlots, Lane, taken
+from agents.reasoning.slots import LONGEST_PAUSE, InProcessSlots, Lane, check_pause, taken, telling
+from chat.metrics.instruments import PROVIDER_WAIT_SECONDS
 
 logger = logging.getLogger(__name__)
 
@@ -28,23 +30,42 @@ RENEW_SECONDS = 10.0
 FIRST_WAIT, LONGEST_WAIT = 0.02, 0.25
 """Seconds between two questions: of the first in line, and of those far behind."""
 
-_PARTS = ("held", "line", "seen", "next", "model")
+_PARTS = ("held", "line", "seen", "aside", "next", "model")
+_ADMITTED, _PAUSED = 1, 2
 
-# Of one lane: held and seen map tickets to the time they expire, line to their number.
+# Of one lane: held and seen map tickets to the time they expire, line to their number, aside to the
+# time until which their server is paused: so long others pass them, and they keep their place.
 _ACQUIRE = """
-local held, line, seen, number, model = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local held, line, seen, aside, number, model = unpack(KEYS, 1, 6)
 local ticket, limit, wanted = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', held, '-inf', now)
+redis.call('ZREMRANGEBYSCORE', aside, '-inf', now)
 for _, gone in ipairs(redis.call('ZRANGEBYSCORE', seen, '-inf', now)) do
   redis.call('ZREM', line, gone)
+  redis.call('ZREM', aside, gone)
   redis.call('ZREM', seen, gone)
 end
 if not redis.call('ZSCORE', line, ticket) then
   redis.call('ZADD', line, redis.call('INCR', number), ticket)
 end
-local ahead = redis.call('ZRANK', line, ticket)
+local pause = redis.call('PTTL', KEYS[7])
+if pause > 0 then
+  redis.call('ZADD', aside, now + pause, ticket)
+else
+  redis.call('ZREM', aside, ticket)
+end
+local mine = redis.call('ZRANK', line, ticket)
+local ahead = mine
+for _, passed in ipairs(redis.call('ZRANGE', aside, 0, -1)) do
+  local place = redis.call('ZRANK', line, passed)
+  if place and place < mine then ahead = ahead - 1 end
+end
+if pause > 0 then
+  redis.call('ZADD', seen, now + tonumber(ARGV[5]), ticket)
+  return {2, ahead, '', pause}
+end
 local count = redis.call('ZCARD', held)
 local current = redis.call('GET', model) or ''
 local free = limit - count
@@ -54,10 +75,15 @@ if (ahead == 0 and free > 0) or (wanted == '' and ahead < free) then
   redis.call('ZREM', seen, ticket)
   redis.call('ZADD', held, now + tonumber(ARGV[4]), ticket)
   redis.call('SET', model, wanted)
-  return {1, 0, ''}
+  return {1, 0, '', 0}
 end
 redis.call('ZADD', seen, now + tonumber(ARGV[5]), ticket)
-return {0, ahead, current}
+return {0, ahead, current, 0}
+"""
+_PAUSE = """
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then
+  redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
+end
 """
 _RENEW = """
 local time = redis.call('TIME')
@@ -76,6 +102,7 @@ class RedisSlots:
         self._lease_ms, self._place_ms = lease_ms, place_ms
         self._acquire = client.register_script(_ACQUIRE)
         self._renew = client.register_script(_RENEW)
+        self._pause = client.register_script(_PAUSE)
         self._lock = threading.Lock()
         self._held: dict[str, Lane] = {}
         self._alone = InProcessSlots()
@@ -86,7 +113,8 @@ class RedisSlots:
         """Return the ticket of a slot, waiting for it in the line of all workers."""
         ticket = uuid.uuid4().hex
         try:
-            self._wait(lane, ticket, control, wait)
+            with PROVIDER_WAIT_SECONDS.labels(lane.name).time():
+                self._wait(lane, ticket, control, wait)
         except RedisError as error:
             logger.warning("Slots are kept by this process alone, Redis is away: %s", error)
             self._alone_held[ticket] = self._alone.acquire(lane, control, wait=wait)
@@ -98,6 +126,17 @@ class RedisSlots:
             self._held[ticket] = lane
             self._ensure_thread()
         return ticket
+
+    def pause(self, lane: Lane, seconds: float) -> None:
+        """Give no slot for the lane's server for so long, in any process."""
+        milliseconds = int(min(seconds, LONGEST_PAUSE) * 1000)
+        if milliseconds <= 0:
+            return
+        self._alone.pause(lane, seconds)
+        try:
+            self._pause(keys=_keys(lane)[6:], args=[milliseconds])
+        except RedisError as error:
+            logger.warning("Only this process pauses its calls, Redis is away: %s", error)
 
     def renew(self, lane: Lane, ticket: str) -> None:
         """Prolong the lease of a slot; raises RedisError."""
@@ -116,22 +155,27 @@ class RedisSlots:
     def _wait(self, lane: Lane, ticket: str, control: Control, wait: bool) -> None:
         control.check()
         arguments = [ticket, lane.limit, lane.model, self._lease_ms, self._place_ms]
-        while True:
-            admitted, ahead, model = self._answer(lane, arguments)
-            if admitted:
-                return
-            if not wait:
-                raise taken(lane, model.decode())
-            control.wait(min(LONGEST_WAIT, FIRST_WAIT * (ahead + 1)))
+        with telling(control) as tell:
+            while True:
+                answer = self._answer(lane, arguments)
+                if answer.state == _ADMITTED:
+                    return
+                if not wait:
+                    raise taken(lane, answer.model.decode())
+                if answer.state == _PAUSED:
+                    check_pause(lane, answer.pause_ms / 1000, control)
+                tell(answer.ahead)
+                control.wait(answer.wait_seconds())
+                control.safe_point()
 
-    def _answer(self, lane: Lane, arguments: list[Any]) -> tuple[int, int, bytes]:
-        admitted, ahead, model = self._acquire(keys=_keys(lane), args=arguments)
-        return admitted, ahead, model
+    def _answer(self, lane: Lane, arguments: list[Any]) -> "_Answer":
+        answer: Any = self._acquire(keys=_keys(lane), args=arguments)
+        return _Answer(*answer)
 
     def _forget(self, lane: Lane, ticket: str) -> None:
         try:
             pipeline = self._client.pipeline(transaction=False)
-            for key in _keys(lane)[:3]:
+            for key in _keys(lane)[:4]:
                 pipeline.zrem(key, ticket)
             pipeline.execute()
         except RedisError as error:
@@ -155,6 +199,23 @@ class RedisSlots:
                 logger.warning("Slots could not be renewed: %s", error)
 
 
+class _Answer(NamedTuple):
+    """What Redis says to a call that wants a slot."""
+
+    state: int
+    ahead: int
+    model: bytes
+    pause_ms: int
+
+    def wait_seconds(self) -> float:
+        """Return when to ask again."""
+        if self.state == _PAUSED:
+            return min(LONGEST_WAIT, self.pause_ms / 1000)
+        return min(LONGEST_WAIT, FIRST_WAIT * (self.ahead + 1))
+
+
 @cache
 def _keys(lane: Lane) -> list[str]:
-    return [f"slots:{{{lane.name}}}:{part}" for part in _PARTS]
+    server = sha256(lane.server.encode()).hexdigest()[:16]
+    parts = (*_PARTS, f"paused:{server}")
+    return [f"slots:{{{lane.name}}}:{part}" for part in parts]

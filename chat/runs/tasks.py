@@ -2,24 +2,33 @@
 
 from typing import Any
 
-from celery import shared_task
-from celery.signals import worker_ready, worker_shutting_down
+from celery import bootsteps, shared_task
+from celery.signals import worker_shutting_down
 
-from chat.runs import runner
+from chat.runs.crew import crew
+from chat.runs.reaper import reaper
 from chat.runs.wake import TASK
 from chat.runs.watch import watch
 
 
 @shared_task(name=TASK, ignore_result=True)
 def work(run_id: int) -> None:
-    """Work on a run, if it still waits."""
-    runner.work(run_id)
+    """Work on the runs whose turn it is; the one that the message names may not be among them."""
+    crew().serve()
 
 
-@worker_ready.connect
-def begin_to_watch(**_: Any) -> None:
-    """Look after orphaned and forgotten runs from the first moment."""
-    watch().start()
+class Begin(bootsteps.StartStopStep):
+    """Look after the runs from the worker's first moment, whether the broker is there or not.
+
+    That is a step and not Celery's signal `celeryd_after_setup`, which comes before the worker can
+    be told to stop: SIGTERM would kill it, and with it what it has claimed until the lease ends.
+    """
+
+    def start(self, worker: Any) -> None:
+        """Begin, as soon as the worker minds signals and before it asks for its broker."""
+        crew().size = worker.concurrency
+        watch().start()
+        reaper().start()
 
 
 @worker_shutting_down.connect

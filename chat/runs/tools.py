@@ -2,29 +2,31 @@
 
 import logging
 from collections.abc import Iterable
-from functools import cache
 
 from django.conf import settings
 
+from agents.control import Control
 from agents.tools.catalogue import not_offered, toolkit
 from agents.tools.tool_setup import ToolSetup, tool_setup
 from agents.tools.toolkit import Toolkit
 from chat.models import Run
+from chat.once import once
 from chat.transcripts.search import find_turns
 
 logger = logging.getLogger(__name__)
 
 
-def tools_for(run: Run, names: Iterable[str]) -> Toolkit:
+def tools_for(run: Run, names: Iterable[str], control: Control | None = None) -> Toolkit:
     """Return the named tools that can be offered; close them when the run is let go of.
 
-    Raises ConfigurationError for a name that is no tool's.
+    Raises ConfigurationError for a name that is no tool's, and what `control.check` raises.
     """
     owner = run.conversation.owner
-    return toolkit(names, find_turns=find_turns(owner, excluding=run), setup=setup())
+    found = find_turns(owner, excluding=run)
+    return toolkit(names, find_turns=found, setup=setup(), control=control)
 
 
-@cache
+@once
 def setup() -> ToolSetup:
     """Return the setup, read once per process; what cannot be offered is said in the log."""
     found = tool_setup(settings.TOOL_ENVIRONMENT)

@@ -1,7 +1,7 @@
-"""One thread a worker process that looks after all its runs, and after those that nobody holds.
+"""One thread a worker process that looks after all its runs.
 
-Twice a second it reads, in one query, which of its runs shall stop; every few seconds it renews
-their leases in one statement and puts runs that were orphaned or forgotten back to work.
+Four times a second it reads, in one query, which of its runs shall stop; every few seconds it
+renews their leases in one statement. What nobody holds is looked after by `chat.runs.reaper`.
 """
 
 import logging
@@ -10,22 +10,22 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 
 from agents.control import Control
 from chat.models import Run, RunStatus
-from chat.runs.lease import overdue, release_expired, renew
+from chat.once import once
+from chat.runs.lease import renew
 from chat.runs.patience import hand_back
-from chat.runs.wake import wake
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS = 0.5
-RENEW_SECONDS = 5.0
+LOOK_SECONDS = 0.25
+RENEW_SECONDS = min(5.0, settings.LEASE_SECONDS / 6)
 
 
 class Watch:
@@ -34,6 +34,7 @@ class Watch:
     def __init__(self) -> None:
         self.worker = f"{socket.gethostname()[:60]}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self.is_leaving = False
+        self._left_at: float | None = None
         self._held: dict[tuple[int, int], Control] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -47,8 +48,14 @@ class Watch:
             self._ensure_thread()
 
     def leave(self) -> None:
-        """Have every run let go and claim no more; safe in a signal handler."""
+        """Claim no more, and have every run let go of; safe in a signal handler.
+
+        Each run ends the step it is in, or is cut off when TURNSTONE_GRACE_SECONDS are over.
+        """
+        self._left_at = self._left_at or time.monotonic()
         self.is_leaving = True
+        for control in list(self._held.values()):
+            control.leave()
 
     @contextmanager
     def over(self, run: Run, control: Control) -> Iterator[None]:
@@ -59,6 +66,8 @@ class Watch:
             self._ensure_thread()
         if run.stop_requested_at is not None:
             control.stop()
+        if self.is_leaving:
+            control.leave()
         try:
             yield
         finally:
@@ -82,6 +91,12 @@ class Watch:
                 hand_back()
             time.sleep(LOOK_SECONDS)
 
+    def _cut_off(self, held: Iterable[Control]) -> None:
+        """Let go of what has not come to an end since this worker was told to leave."""
+        if self._left_at is not None and time.monotonic() - self._left_at >= settings.GRACE_SECONDS:
+            for control in held:
+                control.interrupt()
+
     def _goes_on(self) -> bool:
         with self._lock:
             if not (self._stays or self._held):
@@ -90,22 +105,15 @@ class Watch:
 
     def _look(self) -> None:
         held = dict(self._held)
-        if self.is_leaving:
-            for control in held.values():
-                control.interrupt()
+        try:
+            if held:
+                _pass_on(held)
+        finally:
+            # After the wishes, for of stop and interrupt the first one wins.
+            self._cut_off(held.values())
         if time.monotonic() - self._renewed >= RENEW_SECONDS:
-            self._renewed = time.monotonic()
             renew({run_id for run_id, _ in held}, self.worker)
-            put_back_to_work()
-        if held:
-            _pass_on(held)
-
-
-def put_back_to_work() -> None:
-    """Wake workers for the runs whose worker is gone and for those that wait too long."""
-    release_expired()
-    for run_id in overdue():
-        wake(run_id)
+            self._renewed = time.monotonic()
 
 
 def _pass_on(held: dict[tuple[int, int], Control]) -> None:
@@ -121,7 +129,7 @@ def _pass_on(held: dict[tuple[int, int], Control]) -> None:
             control.stop()
 
 
-@cache
+@once
 def watch() -> Watch:
     """Return this process's watch."""
     return Watch()

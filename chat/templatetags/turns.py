@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from agents.contracts import Reason
 from chat.models import Run, RunStatus, Turn
+from chat.runs.line import ahead_of
 from chat.transcripts.fold import fold
 
 register = template.Library()
@@ -18,6 +19,7 @@ SHOWN_TURNS = 50
 WHAT_TO_DO = {
     Reason.TURNS: "Ask a narrower question, or ask again under a policy that allows more turns.",
     Reason.TIME: "Ask a narrower question, or ask again under a policy that allows more time.",
+    Reason.BUDGET: "Ask a narrower question, or ask again under a policy that may spend more.",
     Reason.PROVIDER: "The turns so far are kept. Ask again once the model answers.",
     Reason.CONFIGURATION: "Whoever runs this Turnstone has to mend that; then ask again.",
     Reason.INTERNAL: "The turns so far are kept. Ask again; if it happens twice, tell whoever "
@@ -26,6 +28,7 @@ WHAT_TO_DO = {
 _GAVE_UP: dict[str, str] = {
     Reason.TIME: "Ran out of time: ",
     Reason.TURNS: "Ran out of turns: ",
+    Reason.BUDGET: "Ran out of budget: ",
     Reason.REPEATS: "Went in a circle: ",
 }
 
@@ -59,8 +62,8 @@ def as_json(value: object) -> str:
 
 @register.filter
 def has_failed(turn: Turn) -> bool:
-    """Tell whether a failure came back; an action that was interrupted is none."""
-    return turn.observation_error not in ("", "Interrupted")
+    """Tell whether a failure came back; an action that was interrupted or not allowed is none."""
+    return turn.observation_error not in ("", "Interrupted", "NotApproved")
 
 
 @register.filter
@@ -130,7 +133,7 @@ def status_in_words(run: Run, turns: Sequence[Turn] | int | None = None) -> str:
         case RunStatus.WAITING:
             return "Waiting for you"
         case RunStatus.INTERRUPTED:
-            return "Interrupted; it goes on as soon as a worker is free"
+            return _resuming(turns if isinstance(turns, Sequence) else ())
     if turns is None:
         turns = run.turns.count()
     return _ended(run, turns if isinstance(turns, int) else len(turns))
@@ -208,8 +211,15 @@ def _text_url(turn: Turn, part: str) -> str:
 
 
 def _queued(run: Run) -> str:
-    ahead = Run.objects.filter(status=RunStatus.QUEUED, id__lt=run.pk).count()
-    return f"Queued, {ahead} ahead" if ahead else "Queued"
+    ahead = ahead_of([run.pk]).get(run.pk, 0)
+    return f"Waiting in line, {ahead} ahead" if ahead else "Next in line"
+
+
+def _resuming(turns: Sequence[Turn]) -> str:
+    last = turns[-1] if turns else None
+    if last is not None and last.status == "open" and last.approval and not last.acted_at:
+        return "It goes on with your answer as soon as a worker is free"
+    return "Interrupted; it goes on as soon as a worker is free"
 
 
 def _ended(run: Run, count: int) -> str:

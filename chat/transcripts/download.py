@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from chat.models import ModelCall, Run, Turn
+from chat.models import Approval, ModelCall, Run, Turn
+from chat.templatetags.approvals import answer_in_words
 
 
 def as_json(run: Run) -> str:
@@ -27,7 +28,7 @@ def as_json(run: Run) -> str:
         "created_at": run.created_at.isoformat(),
         "started_at": run.started_at.isoformat() if run.started_at else None,
         "ended_at": run.ended_at.isoformat() if run.ended_at else None,
-        "turns": [_turn(turn) for turn in run.turns.all()],
+        "turns": [_turn(turn) for turn in Approval.objects.attach(run.turns.all())],
         "model_calls": [_call(call) for call in ModelCall.objects.with_requests(run)],
     }
     return json.dumps(content, indent=2, ensure_ascii=False)
@@ -48,8 +49,22 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "inputs": turn.inputs,
         "observation": turn.observation,
         "observation_error": turn.observation_error or None,
+        "approval": _approval(turn.approval),
         "started_at": turn.started_at.isoformat(),
         "seconds": turn.seconds,
+    }
+
+
+def _approval(approval: Approval | None) -> dict[str, Any] | None:
+    if approval is None:
+        return None
+    return {
+        "status": approval.status,
+        "inputs": approval.inputs,
+        "feedback": approval.feedback or None,
+        "decided_by": str(approval.decided_by) if approval.decided_by else None,
+        "asked_at": approval.created_at.isoformat(),
+        "decided_at": approval.decided_at.isoformat() if approval.decided_at else None,
     }
 
 
@@ -77,13 +92,15 @@ def _paragraphs(run: Run) -> Iterator[str]:
     yield f"{run.created_at:%d %B %Y %H:%M} UTC, {made_by}: {run.get_status_display()}"
     yield "## Question"
     yield run.question
-    for turn in run.turns.all():
+    for turn in Approval.objects.attach(run.turns.all()):
         yield f"## Turn {turn.number}"
         if turn.thought:
             yield turn.thought
         if turn.tool:
             yield f"Action: `{turn.tool}`"
             yield _fenced(json.dumps(turn.inputs, indent=2, ensure_ascii=False), "json")
+        if turn.approval is not None:
+            yield f"Approval: {answer_in_words(turn.approval)}"
         if turn.observation is not None:
             yield (
                 f"Observation ({turn.observation_error}):"

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from django.contrib.postgres.search import SearchConfig, SearchVectorField
-from django.db.models import Func, Value
+from django.db import connection
+from django.db.models import Q, prefetch_related_objects
 
 from chat.models import Run, SearchDocument, Turn
+from chat.models.upsert import Upsert
 from chat.transcripts.words import words
 
 # A tsvector holds 1,048,575 bytes of words with their positions and its writer raises beyond, so
@@ -22,12 +23,27 @@ MOST_BYTES = 300_000
 # Between two parts of a turn, so that no phrase is found across them.
 _BREAK = "u2029"
 
+_VECTOR = """(
+  SELECT to_tsvector('simple', body) || strip(to_tsvector('english', body))
+  FROM (SELECT %s::text AS body) AS said
+)"""
 
-def index_turn(turn: Turn) -> None:
-    """Make the turn findable, or bring its search document up to date.
+
+def documents(**sql: str) -> Upsert:
+    """Return the statement that writes documents of `document_of`; `sql` as there."""
+    return Upsert(SearchDocument, "turn", sql={"words": _VECTOR, **sql})
+
+
+def document_of(turn: Turn) -> SearchDocument:
+    """Return what makes a turn findable, in `words` the text; a turn is found by its number.
 
     The run's first turn carries the question too.
     """
+    return _document(turn, parts_of(turn))
+
+
+def index_turn(turn: Turn) -> None:
+    """Make the turn findable, or bring its search document up to date."""
     _store(turn, parts_of(turn))
 
 
@@ -37,13 +53,17 @@ def index_run_ended(run: Run) -> None:
     The last turn also gets what only the run holds: an answer given without a turn, and the message
     that says why it ended. A turn that was not indexed yet is.
     """
-    run = Run.objects.select_related("conversation", "policy_version__policy").get(pk=run.pk)
-    SearchDocument.objects.filter(turn__run=run).update(status=run.status)
-    for turn in run.turns.filter(search_document=None):
+    prefetch_related_objects([run], "conversation", "policy_version__policy")
+    found = SearchDocument.objects.filter(turn__run=run).update(status=run.status)
+    newest = run.turns.order_by("-index").values("pk")[:1]
+    turns = list(run.turns.filter(Q(search_document=None) | Q(pk__in=newest)).order_by("index"))
+    for turn in turns[:-1]:
         _store(turn, parts_of(turn))
-    last = run.turns.order_by("index").last()
-    if last is not None:
-        _store(last, chain(closing_parts(run, last), parts_of(last)))
+    for last in turns[-1:]:
+        closing = [(name, text) for name, text in closing_parts(run, last) if text]
+        is_known = found == last.index + 1
+        if closing or not is_known:
+            _store(last, chain(closing, parts_of(last)))
 
 
 def parts_of(turn: Turn) -> Iterator[tuple[str, str]]:
@@ -83,20 +103,6 @@ def json_text(content: Any) -> str:
     return "\n".join(lines)
 
 
-def vector(body: str) -> Func:
-    """Return the tsvector of a text whose words are already split."""
-    text = Value(body)
-    exact = Func(SearchConfig("simple"), text, function="to_tsvector")
-    stems = Func(Func(SearchConfig("english"), text, function="to_tsvector"), function="strip")
-    return Func(
-        exact,
-        stems,
-        template="%(expressions)s",
-        arg_joiner=" || ",
-        output_field=SearchVectorField(),
-    )
-
-
 def body_of(parts: Iterator[tuple[str, str]]) -> tuple[str, bool]:
     """Return the words of the parts, split and joined, and whether some had to be left out."""
     kept: list[str] = []
@@ -115,22 +121,24 @@ def body_of(parts: Iterator[tuple[str, str]]) -> tuple[str, bool]:
 
 
 def _store(turn: Turn, parts: Iterator[tuple[str, str]]) -> None:
+    document = _document(turn, parts)
+    with connection.cursor() as cursor:
+        cursor.execute(_DOCUMENTS.statement(), _DOCUMENTS.values(document))
+
+
+def _document(turn: Turn, parts: Iterator[tuple[str, str]]) -> SearchDocument:
     run = turn.run
     body, is_cut = body_of(parts)
-    SearchDocument.objects.bulk_create(
-        [
-            SearchDocument(
-                turn=turn,
-                owner_id=run.conversation.owner_id,
-                run_id=run.pk,
-                policy=run.policy_version.policy.slug,
-                tool=turn.tool,
-                status=run.status,
-                is_cut=is_cut,
-                words=vector(body),
-            )
-        ],
-        update_conflicts=True,
-        unique_fields=["turn"],
-        update_fields=["tool", "status", "is_cut", "words"],
+    return SearchDocument(
+        turn_id=turn.pk,
+        owner_id=run.conversation.owner_id,
+        run_id=run.pk,
+        policy=run.policy_version.policy.slug,
+        tool=turn.tool,
+        status=run.status,
+        is_cut=is_cut,
+        words=body,
     )
+
+
+_DOCUMENTS = documents()

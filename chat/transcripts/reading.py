@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from chat.models import ModelCall, Run, Turn
+from chat.models import Approval, ModelCall, Run, Turn
 
 PAGE_LENGTH = 100
 WIDTH = 1000
@@ -75,7 +75,9 @@ def read(run: Run, number: int = 1) -> Reading:
     total = run.turns.count()
     number = max(1, min(number, total))
     start = (number - 1) // PAGE_LENGTH * PAGE_LENGTH
-    turns = list(run.turns.filter(index__gte=start, index__lt=start + PAGE_LENGTH))
+    turns = Approval.objects.attach(
+        run.turns.filter(index__gte=start, index__lt=start + PAGE_LENGTH)
+    )
     is_last = start + PAGE_LENGTH >= total
     calls = defaultdict(list)
     for call in _calls(run, start, None if is_last else start + PAGE_LENGTH):

@@ -5,6 +5,7 @@ import { Connection } from "./live/connection.js"
 import { Follow } from "./live/follow.js"
 import { Log } from "./live/log.js"
 import { finalWords } from "./live/patience.js"
+import { answerApprovals, reopenApprovals } from "./page/approvals.js"
 import { isSomethingOpen } from "./page/dialogs.js"
 
 const root = document.getElementById("conversation")
@@ -13,21 +14,29 @@ const stop = document.getElementById("stop")
 const status = document.getElementById("status")
 const line = document.getElementById("connection")
 
+const BLINK_MS = 800
+
 if (root.dataset.socket && form) follow()
 else if (form) new Composer(form, { send: null })
 
 function follow() {
+  const stopping = new Set()
+  let blink = null
   const log = new Log(document.getElementById("log"), changed)
   const end = new Follow(document.getElementById("log"), document.getElementById("follow"))
   const composer = new Composer(form, {
     send: (message) => connection.send(message),
-    canSend: () => (log.live.length ? "The agent is still working: wait for its answer, or stop it first." : ""),
+    canSend: () => whyNot(log.live),
   })
-  const connection = new Connection(root.dataset.socket, { hello: () => log.hello(), receive, say })
+  const { socket, events, frames } = root.dataset
+  const addresses = { socket, events, frames, token: () => form.elements.csrfmiddlewaretoken.value }
+  const connection = new Connection(addresses, { hello: () => log.hello(), receive, say })
   stop.addEventListener("click", () => stopAll())
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !event.isComposing && !isSomethingOpen()) stopAll()
+    const isAnswering = event.target.closest?.(".approval")
+    if (event.key === "Escape" && !event.isComposing && !isAnswering && !isSomethingOpen()) stopAll()
   })
+  answerApprovals(root, { send: (message) => connection.send(message), done: () => {} })
   if (!location.hash) end.toEnd()
   showStop()
 
@@ -35,6 +44,7 @@ function follow() {
     for (const frame of frames) {
       if (frame.type === "run.created") created(frame)
       else if (frame.type === "error") refused(frame)
+      else if (frame.type === "caught_up") log.settle(frame.after)
       else log.receive(frame)
     }
   }
@@ -48,6 +58,8 @@ function follow() {
 
   function refused(frame) {
     if (!composer.refuse(frame.client_message_id, frame.message)) composer.fail(frame.message)
+    reopenApprovals(root)
+    stopping.clear()
     showStop()
   }
 
@@ -60,16 +72,22 @@ function follow() {
   function showStop() {
     const isWorking = log.live.length > 0
     stop.hidden = !isWorking
-    if (!isWorking) stop.disabled = false
+    stop.disabled = log.live.some((run) => stopping.has(run.id))
     const mark = document.querySelector(".rail__row[aria-current] .rail__live")
-    if (mark) mark.hidden = !isWorking
+    if (mark) showMark(mark, isWorking, log.live.some((run) => run.status === "waiting"))
   }
 
   function stopAll() {
-    for (const run of log.live) {
-      stop.disabled = true
-      status.textContent = "Stopping"
-      if (!connection.send({ type: "stop", run: run.id })) stopByForm(run.id)
+    for (const run of log.live) stopping.add(run.id)
+    status.textContent = "Stopping"
+    stop.disabled = true
+    sendStops()
+  }
+
+  // A wish that was on its way when the line was lost is sent again.
+  function sendStops() {
+    for (const { id } of log.live) {
+      if (stopping.has(id) && !connection.send({ type: "stop", run: id })) stopByForm(id)
     }
   }
 
@@ -80,15 +98,49 @@ function follow() {
     } catch {
       // Said below: what failed is the line.
     }
-    stop.disabled = false
+    stopping.delete(run)
+    showStop()
     composer.fail("The run could not be stopped: there is no connection. Try again in a moment.")
   }
 
+  // A line that is back in a moment is not worth a word.
   function say(state, code) {
-    line.textContent = state === "over" ? finalWords(code) : state === "lost" ? "Reconnecting. A run that works goes on meanwhile." : ""
-    if (state === "open") {
-      stop.disabled = false
-      composer.resend()
+    if (state === "lost") {
+      blink ??= setTimeout(lost, BLINK_MS)
+      return
     }
+    clearTimeout(blink)
+    blink = null
+    found(state, code)
   }
+
+  function lost() {
+    root.dataset.line = "lost"
+    const isWorking = log.live.length > 0
+    line.textContent = isWorking ? "" : "No connection. Reconnecting."
+    if (isWorking) status.textContent = "Reconnecting. The run goes on meanwhile."
+  }
+
+  function found(state, code) {
+    root.dataset.line = state
+    line.textContent = state === "over" ? finalWords(code) : ""
+    if (state !== "open") return
+    reopenApprovals(root)
+    composer.resend()
+    sendStops()
+    showStop()
+  }
+}
+
+function whyNot(live) {
+  if (live.length === 0) return ""
+  return live.some((run) => run.status === "waiting")
+    ? "The agent waits for your answer above: allow or refuse what it asks, or stop it first."
+    : "The agent is still working: wait for its answer, or stop it first."
+}
+
+function showMark(mark, isWorking, isWaiting) {
+  mark.hidden = !isWorking
+  mark.classList.toggle("rail__live--waiting", isWaiting)
+  mark.firstElementChild.textContent = isWaiting ? "waits for you" : "working"
 }

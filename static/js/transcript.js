@@ -1,15 +1,30 @@
 // Reading a transcript with the keyboard: j and k go from turn to turn, the outline shows where.
 
+import { Reading } from "./live/reading.js"
+import { answerApprovals } from "./page/approvals.js"
 import { addShortcuts } from "./page/shortcuts.js"
 
 const TOP_PX = 100
-const turns = [...document.querySelectorAll(".transcript__turns > .turn")]
-const rows = new Map([...document.querySelectorAll(".outline__row")].map((row) => [row.hash.slice(1), row]))
+const root = document.querySelector(".transcript")
+const live = document.getElementById("live")
+let turns = []
+let rows = new Map()
 
 addShortcuts({ j: () => step(1), k: () => step(-1) })
+answerApprovals(root, {
+  send: () => false,
+  done: () => location.reload(),
+})
 addEventListener("hashchange", arrive)
+collect()
 arrive()
 watch()
+if (live?.dataset.socket) new Reading(root, live, collect)
+
+function collect() {
+  turns = [...root.querySelectorAll(".transcript__turns > .turn")]
+  rows = new Map([...root.querySelectorAll(".outline__row")].map((row) => [row.hash.slice(1), row]))
+}
 
 function step(by) {
   const next = turns[current() + by]
@@ -48,7 +63,7 @@ function watch() {
     isAsked = false
     for (const row of rows.values()) row.removeAttribute("aria-current")
     const turn = turns[Math.max(0, reached())]
-    if (turn) mark(rows.get(turn.id))
+    if (rows.has(turn?.id)) mark(rows.get(turn.id))
   }
   addEventListener("scroll", () => {
     if (isAsked) return

@@ -1,6 +1,7 @@
 """The whole product as processes, and a real browser in front of it."""
 
 import os
+import re
 import socket
 import threading
 import urllib.error
@@ -14,7 +15,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 
 from chat.models import Run, User
@@ -23,6 +24,8 @@ from project.processes import Child, Program, start, stop
 
 # Playwright keeps a loop running in the test's thread, where Django would refuse its own ORM.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+expect.set_options(timeout=15_000)  # a machine may be busy; what is waited for comes or not
 
 CHROMIUM = ("/usr/bin/chromium", "/usr/bin/google-chrome", "/usr/bin/chromium-browser")
 CHROMIUM_OPTIONS = [
@@ -34,6 +37,8 @@ CHROMIUM_OPTIONS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+ANSWERED = re.compile(r"access: (websocket\.|\w+ \S+ [23]\d\d,)")
+"""What the web process says of requests that went well: thousands of lines under a failure."""
 
 
 class Stack:
@@ -57,8 +62,12 @@ class Stack:
 
     def restart_worker(self) -> None:
         """Stop the worker as a deployment does, and start another."""
-        stop([self._children["worker"]], patience=20)
+        self.stop_worker()
         self.start()
+
+    def stop_worker(self) -> None:
+        """Stop the worker as a deployment does; `start` brings another."""
+        stop([self._children["worker"]], patience=20)
 
     def kill_worker(self) -> None:
         """End the worker as a power cut does; `start` brings another."""
@@ -132,6 +141,7 @@ def _environment() -> dict[str, str]:
         "DATABASE_POOL": "8",
         "WORKER_THREADS": "8",
         "TURNSTONE_LOCAL_SERVERS": "none",
+        "TURNSTONE_GRACE_SECONDS": "0",
     }
 
 
@@ -154,7 +164,8 @@ def pytest_runtest_makereport(
     report = yield
     stack = getattr(item, "funcargs", {}).get("stack")
     if report.failed and isinstance(stack, Stack):
-        report.sections.append(("The stack's log", stack.log()[-20_000:]))
+        told = [line for line in stack.log().splitlines() if not ANSWERED.search(line)]
+        report.sections.append(("The stack's log", "\n".join(told)[-20_000:]))
     return report
 
 

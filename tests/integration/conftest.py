@@ -1,9 +1,11 @@
 """What tests of runs share: people, conversations, policies whose model says what it is told."""
 
+import os
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 from channels.db import database_sync_to_async
@@ -14,6 +16,9 @@ from agents.providers.choice import ModelChoice
 from chat.models import Conversation, Policy, PolicyVersion, Run, User
 from chat.runs import runner
 from chat.runs.ask import ask
+from chat.runs.stop import stop
+from tests.stopping.phases import Phase
+from tests.stopping.worker import Stage, stage
 
 Script = list[dict[str, Any]]
 
@@ -102,3 +107,53 @@ def _work(run_id: int) -> None:
         runner.work(run_id)
     finally:
         connection.close()
+
+
+@pytest.fixture(scope="module")
+def _worker(
+    django_db_setup: None, valkey_server: object, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stage]:
+    name = str(connection.settings_dict["NAME"])
+    parts = urlsplit(os.environ["DATABASE_URL"])
+    path = f"{parts.path.rpartition('/')[0]}/{name}"
+    database = urlunsplit(parts._replace(path=path))
+    with stage(tmp_path_factory.mktemp("stop"), database, os.environ["REDIS_URL"]) as made:
+        yield made
+
+
+@pytest.fixture
+def worker(
+    _worker: Stage, transactional_db: None, valkey: object, wait_for: Callable[..., None]
+) -> Iterator[Stage]:
+    """Give a real worker whose ways to the stores can be disturbed; no run outlives its test."""
+    _worker.heal()
+    yield _worker
+    _worker.heal()
+    for run in Run.objects.live():
+        stop(run)
+    wait_for(lambda: not Run.objects.live().exists(), "the end of all runs")
+
+
+@pytest.fixture
+def begun(
+    worker: Stage,
+    conversation: Conversation,
+    scripted: Callable[..., PolicyVersion],
+    wait_for: Callable[..., None],
+) -> Callable[[Phase], Run]:
+    """Ask a question and wait until its run is in the phase."""
+
+    def begin(phase: Phase) -> Run:
+        spec = phase.spec(worker)
+        version = scripted(spec["model"].script, **spec)
+        runs = [
+            ask(conversation, "Go", policy_version=version, client_message_id=uuid.uuid4())
+            for _ in range(phase.others + 1)
+        ]
+        try:
+            wait_for(lambda: phase.is_reached(worker, runs[-1]), f"a run {phase.name}", seconds=40)
+        except AssertionError:
+            pytest.fail(f"No run came to be {phase.name}:\n{worker.log.read_text()[-5000:]}")
+        return runs[-1]
+
+    return begin

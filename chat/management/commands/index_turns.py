@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
 @transaction.atomic
 def _index(run_id: int) -> int:
-    run = Run.objects.select_for_update().filter(pk=run_id).first()
+    run = Run.objects.select_for_update(no_key=True).filter(pk=run_id).first()
     if run is None:
         return 0
     turns = list(run.turns.exclude(ended_at=None))

@@ -22,6 +22,13 @@ export class Clock {
     this.#starts.set(article.id, performance.now())
   }
 
+  // While a run waits for a person it does not work; what it has worked is kept for later.
+  hold(article) {
+    const start = this.#starts.get(article.id)
+    if (start !== undefined) article.dataset.elapsed = (performance.now() - start) / 1000
+    this.#starts.delete(article.id)
+  }
+
   forget(article) {
     this.#starts.delete(article.id)
   }

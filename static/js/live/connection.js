@@ -1,28 +1,38 @@
-// The page's one socket: says hello with the cursors, comes back after every loss, notices silence.
+// The page's one line: says hello with the cursors, comes back after every loss, notices silence,
+// and finds another way where WebSockets do not pass.
 
-import { isFinal, pause } from "./patience.js"
+import { EventLine } from "./event_line.js"
+import { isFinal, nextKind, pause } from "./patience.js"
+import { SocketLine } from "./socket_line.js"
 
-const HANDSHAKE_MS = 8_000
 const SILENCE_MS = 20_000
 const STALE_MS = 12_000
 const WATCH_MS = 5_000
+const PROBE_MS = 60_000
+const HIDDEN_MS = 30_000
 
 export class Connection {
-  #url
+  #addresses
   #page
-  #socket = null
+  #line = null
+  #probe = null
   #backlog = null
   #losses = 0
+  #unopened = 0
   #heard = 0
+  #probed = 0
+  #hidden = 0
   #retry = null
   #isOver = false
 
+  // `addresses` are those of the socket, of the events and of the frames, and a token() to post;
   // `page` has hello() -> {cursors, after}, receive(frames) and say(state, code).
-  constructor(url, page) {
-    this.#url = url
+  constructor(addresses, page) {
+    this.#addresses = addresses
     this.#page = page
+    if (document.hidden) this.#hide()
     setInterval(() => this.#watch(), WATCH_MS)
-    document.addEventListener("visibilitychange", () => document.hidden || this.#wake())
+    document.addEventListener("visibilitychange", () => document.hidden ? this.#hide() : this.#wake())
     addEventListener("online", () => this.#wake())
     addEventListener("pageshow", (event) => event.persisted && this.#wake())
     addEventListener("pagehide", () => this.#drop())
@@ -30,52 +40,71 @@ export class Connection {
   }
 
   get isOpen() {
-    return this.#socket?.readyState === WebSocket.OPEN && this.#backlog === null
+    return this.#line !== null && this.#backlog === null
   }
 
   send(message) {
-    if (!this.isOpen) return false
-    this.#socket.send(JSON.stringify(message))
-    return true
+    return this.isOpen && this.#line.send(message)
   }
 
   #open() {
     if (this.#isOver) return
     this.#drop()
-    const socket = new WebSocket(this.#url)
-    this.#socket = socket
-    this.#backlog = []
     this.#heard = Date.now()
-    const handshake = setTimeout(() => socket.readyState === WebSocket.CONNECTING && this.#lose(), HANDSHAKE_MS)
-    socket.onopen = () => {
-      clearTimeout(handshake)
-      socket.send(JSON.stringify({ type: "hello", ...this.#page.hello() }))
-    }
-    socket.onmessage = (message) => this.#take(JSON.parse(message.data))
-    socket.onclose = (event) => {
-      clearTimeout(handshake)
-      this.#lose(event.code)
-    }
+    this.#backlog = []
+    const kind = nextKind(this.#unopened)
+    let hasOpened = false
+    this.#line = this.#make(kind === "events" ? EventLine : SocketLine, {
+      opened: () => {
+        hasOpened = true
+        this.#opened(kind)
+      },
+      closed: (code) => {
+        if (!hasOpened) this.#unopened = kind === "socket" ? this.#unopened + 1 : 0
+        this.#lose(code)
+      },
+    })
+  }
+
+  #make(Line, ends) {
+    return new Line(this.#addresses, {
+      hello: () => this.#page.hello(),
+      take: (frame) => this.#take(frame),
+      ...ends,
+    })
+  }
+
+  #opened(kind) {
+    this.#heard = Date.now()
+    this.#backlog ??= []
+    if (kind === "socket") this.#unopened = 0
+    else this.#probed = Date.now()
   }
 
   #take(frame) {
     this.#heard = Date.now()
-    if (frame.type === "heartbeat") this.#socket.send('{"type":"ping"}')
-    else if (frame.type === "caught_up") this.#catchUp()
+    if (frame.type === "heartbeat") return
+    if (frame.type === "caught_up") this.#catchUp(frame)
     else if (this.#backlog) this.#backlog.push(frame)
     else this.#page.receive([frame])
   }
 
-  // What was missed is shown in one paint, not typed again.
-  #catchUp() {
-    const backlog = this.#backlog ?? []
-    this.#backlog = null
+  #catchUp(frame) {
     this.#losses = 0
-    if (backlog.length) this.#page.receive(backlog)
+    this.#paint()
+    this.#page.receive([frame])
     this.#page.say("open")
   }
 
+  // What was missed is shown in one paint, not typed again; also as much of it as came before a loss.
+  #paint() {
+    const backlog = this.#backlog ?? []
+    this.#backlog = null
+    if (backlog.length) this.#page.receive(backlog)
+  }
+
   #lose(code) {
+    this.#paint()
     this.#drop()
     if (isFinal(code)) {
       this.#isOver = true
@@ -89,19 +118,48 @@ export class Connection {
 
   #drop() {
     clearTimeout(this.#retry)
-    const socket = this.#socket
-    this.#socket = null
-    if (!socket) return
-    socket.onopen = socket.onmessage = socket.onclose = null
-    socket.close()
+    this.#line?.close()
+    this.#probe?.close()
+    this.#line = this.#probe = null
   }
 
   #watch() {
-    if (this.#socket && Date.now() - this.#heard > SILENCE_MS) this.#lose()
+    if (!this.#line) return
+    if (Date.now() - this.#heard > SILENCE_MS) this.#lose()
+    else if (this.#line.kind === "events") this.#watchEvents()
+  }
+
+  // A browser has few connections for one server: a hidden page leaves them to the others.
+  #watchEvents() {
+    if (this.#hidden && Date.now() - this.#hidden > HIDDEN_MS) this.#drop()
+    else if (!this.#probe && Date.now() - this.#probed > PROBE_MS) this.#tryASocket()
+  }
+
+  // The events go on until a socket has opened; it then takes over where they stand.
+  #tryASocket() {
+    this.#probed = Date.now()
+    const probe = this.#make(SocketLine, {
+      opened: () => {
+        this.#line.close()
+        this.#line = probe
+        this.#probe = null
+        this.#opened("socket")
+      },
+      closed: (code) => {
+        if (this.#line === probe) this.#lose(code)
+        else this.#probe = null
+      },
+    })
+    this.#probe = probe
+  }
+
+  #hide() {
+    this.#hidden = Date.now()
   }
 
   #wake() {
+    this.#hidden = 0
     if (this.#isOver) return
-    if (!this.#socket || Date.now() - this.#heard > STALE_MS) this.#open()
+    if (!this.#line || Date.now() - this.#heard > STALE_MS) this.#open()
   }
 }

@@ -1,8 +1,13 @@
 // The only place that puts markup into the page: what our own server rendered, in frames of our own
-// socket. A parsed document runs no scripts, and the policy of the page allows none in attributes.
+// socket or as a page of ours. A parsed document runs no scripts, and the policy of the page allows none
+// in attributes.
 
 export function element(html) {
-  return document.adoptNode(new DOMParser().parseFromString(html, "text/html").body.firstElementChild)
+  return document.adoptNode(parsed(html).body.firstElementChild)
+}
+
+export function partOfPage(html, selector) {
+  return document.adoptNode(parsed(html).querySelector(selector))
 }
 
 export function putInPlace(fresh, parent) {
@@ -11,4 +16,8 @@ export function putInPlace(fresh, parent) {
   else parent.append(fresh)
   globalThis.htmx?.process(fresh)
   return old
+}
+
+function parsed(html) {
+  return new DOMParser().parseFromString(html, "text/html")
 }

@@ -1,9 +1,11 @@
 // The runs on the page: frames come in, articles change.
 
 import { Clock } from "./clock.js"
+import { grow } from "./growing.js"
 import { element, putInPlace } from "./html.js"
 import { Preview } from "./preview.js"
 import { begin, isLive, take } from "./run_state.js"
+import { wordsOf } from "./run_words.js"
 
 export class Log {
   #element
@@ -11,11 +13,13 @@ export class Log {
   #runs = new Map()
   #previews = new Map()
   #clock = new Clock()
+  #settled = 0
 
   constructor(root, changed) {
     this.#element = root
     this.#changed = changed
     for (const article of root.querySelectorAll("[data-run]")) this.#know(article)
+    this.#settled = this.last
   }
 
   get live() {
@@ -27,7 +31,12 @@ export class Log {
   }
 
   hello() {
-    return { cursors: Object.fromEntries(this.live.map((run) => [run.id, run.cursor])), after: this.last }
+    return { cursors: Object.fromEntries(this.live.map((run) => [run.id, run.cursor])), after: this.#settled }
+  }
+
+  // No run up to `after` is missing here; of later ones some may be that nobody has told of yet.
+  settle(after) {
+    this.#settled = after
   }
 
   has(id) {
@@ -55,26 +64,27 @@ export class Log {
   }
 
   words(run) {
-    if (run.phase === "acting") return this.#turn(run, run.turn)?.dataset.doing || "Acting"
-    return { thinking: "Thinking", answering: "Writing the answer" }[run.phase] ?? ""
+    return wordsOf(run, this.#turn(run, run.turn)?.dataset.doing)
   }
 
   #know(article) {
     const { run, cursor, status } = article.dataset
     const known = begin(Number(run), cursor, status)
     this.#runs.set(known.id, known)
-    if (isLive(known) && known.status !== "queued") this.#clock.follow(article)
+    if (isLive(known) && known.status !== "queued") this.#count(article, known.status)
   }
 
   #say(run) {
     const article = this.#article(run)
-    const words = this.words(run)
-    if (!article || !words) return
-    if (article.dataset.status === "queued" || article.dataset.status === "interrupted") {
+    if (!article) return
+    const before = article.dataset.status
+    if (isLive(run) && before !== run.status) {
       article.dataset.status = run.status
-      this.#clock.begin(article)
+      if (before === "queued") this.#clock.begin(article)
+      else this.#count(article, run.status)
     }
-    article.querySelector(".run__words").textContent = words
+    const words = this.words(run)
+    if (words) article.querySelector(".run__words").textContent = words
   }
 
   showTurn(run, { html, clearsAnswer }) {
@@ -86,10 +96,7 @@ export class Log {
   showMore(run, { show, index, text }) {
     const part = this.#turn(run, index)?.querySelector(`.turn__${show}`)
     if (!part) return
-    const last = part.lastElementChild
-    const place = last?.classList.contains("text") ? last : part.appendChild(textBlock())
-    place.append(text)
-    place.normalize()
+    grow(part, text)
     if (show === "observation") part.scrollTop = part.scrollHeight
   }
 
@@ -113,8 +120,13 @@ export class Log {
     this.#previews.delete(run.id)
     const { status } = article.dataset
     this.#runs.set(run.id, { ...run, status, phase: null })
-    if (isLive({ status })) this.#clock.follow(article)
+    if (isLive({ status })) this.#count(article, status)
     else this.#clock.forget(article)
+  }
+
+  #count(article, status) {
+    if (status === "waiting") this.#clock.hold(article)
+    else this.#clock.follow(article)
   }
 
   #article(run) {
@@ -132,10 +144,4 @@ const SHOW = {
   observation: Log.prototype.showMore,
   answer: Log.prototype.showAnswer,
   run: Log.prototype.showRun,
-}
-
-function textBlock() {
-  const block = document.createElement("div")
-  block.className = "text"
-  return block
 }

@@ -1,9 +1,10 @@
-// How long to wait before the socket is opened again, and when not to. Pure.
+// How long to wait before the line is opened again, when not to, and which kind of it to try. Pure.
 
 const FIRST_MS = 400
 const LONGEST_MS = 15_000
 const SIGNED_OUT = 4401
 const NOT_FOUND = 4404
+const TRIES = 2
 
 export function pause(losses, chance) {
   return Math.min(LONGEST_MS, FIRST_MS * 2 ** losses) * (0.5 + chance / 2)
@@ -17,4 +18,10 @@ export function finalWords(code) {
   return code === SIGNED_OUT
     ? "You are signed out. Sign in again; what you have written is kept."
     : "This conversation is no longer there."
+}
+
+// Sockets that never open may be blocked on the way: then events are tried, and when not even those
+// come, it is the server that is away, and sockets are tried anew.
+export function nextKind(socketsUnopened) {
+  return socketsUnopened < TRIES ? "socket" : "events"
 }

@@ -4,7 +4,7 @@
 import { isAfter } from "./cursor.js"
 
 export function begin(id, cursor, status) {
-  return { id, cursor, status, phase: status === "running" ? "thinking" : status, turn: null, answer: "" }
+  return { id, cursor, status, phase: status === "running" ? "thinking" : status, ahead: null, turn: null, answer: "", answered: false }
 }
 
 export function isLive(run) {
@@ -12,8 +12,11 @@ export function isLive(run) {
 }
 
 export function take(run, frame) {
-  if (frame.run !== run.id || !isLive(run) || !isAfter(frame.id, run.cursor)) return { run, changes: [] }
+  if (frame.run !== run.id || !isLive(run)) return { run, changes: [] }
+  if (frame.type === "run.queued") return { run: inLine(run, frame), changes: [] }
+  // What is stored may be behind what was read; what follows it is sent anew.
   if (frame.type === "run.snapshot") return replaced(run, frame)
+  if (!isAfter(frame.id, run.cursor)) return { run, changes: [] }
   let next = { ...run, cursor: frame.id }
   const changes = []
   for (const event of frame.events) {
@@ -26,13 +29,20 @@ export function take(run, frame) {
   return { run: next, changes }
 }
 
+// Where a run stands in the line for a worker is told beside its stream: it may come too late.
+function inLine(run, { ahead }) {
+  const waits = run.status === "queued" || run.status === "interrupted"
+  return waits && run.ahead !== ahead ? { ...run, ahead } : run
+}
+
 // The page reads the status of a snapshot from its HTML, which is the truth of the record.
 function replaced(run, frame) {
-  return { run: { ...run, cursor: frame.id, answer: "" }, changes: [{ show: "run", html: frame.html }] }
+  return { run: { ...run, cursor: frame.id, ahead: null, answer: "" }, changes: [{ show: "run", html: frame.html }] }
 }
 
 const STEPS = {
-  "run.started": () => [{ status: "running", phase: "thinking" }, null],
+  "run.started": () => [{ status: "running", phase: "thinking", ahead: null, answered: false }, null],
+  "run.waiting": (run, { ahead }) => [{ phase: ahead === null ? "thinking" : "lining", ahead }, null],
   "turn.started": (run, { index, html }) => [
     { status: "running", phase: "thinking", turn: index, answer: "" },
     { show: "turn", index, html, clearsAnswer: run.answer !== "" },
@@ -46,5 +56,17 @@ const STEPS = {
     const answer = run.answer + text
     return [{ phase: "answering", answer }, { show: "answer", text: answer }]
   },
+  "approval.requested": (run, { index, html }) => [
+    { status: "waiting", phase: "asking", turn: index },
+    { show: "turn", index, html },
+  ],
+  "approval.decided": (run, { index, html }) => [
+    { status: "interrupted", phase: "interrupted", ahead: null, answered: true },
+    { show: "turn", index, html },
+  ],
+  "run.interrupted": (run, { html }) => [
+    { status: "interrupted", phase: "interrupted", ahead: null, turn: null, answer: "" },
+    { show: "run", html },
+  ],
   "run.ended": (run, { status, html }) => [{ status, phase: "ended", turn: null }, { show: "run", html }],
 }

@@ -7,14 +7,20 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.db import connection
 from django.test import Client
 
-from chat.models import Conversation, User
+from agents.control import Control
+from chat.live.channel import Channel
+from chat.live.publisher import publisher
+from chat.models import Conversation, Run, User
+from chat.runs.lease import claim
 from project.asgi import application
 
+untyped: Any = ApplicationCommunicator
 ORIGIN = (b"origin", b"http://localhost")
 Frame = dict[str, Any]
 
@@ -81,8 +87,9 @@ class Page:
         return frame
 
     async def leave(self) -> None:
-        """Go away."""
-        await self._socket.disconnect()
+        """Go away; who has gone stays away."""
+        if not self._socket.future.done():
+            await self._socket.disconnect(timeout=20)
 
     def events(self, run_id: int) -> list[Frame]:
         """Return all events of a run that came."""
@@ -92,6 +99,49 @@ class Page:
     def text(self, run_id: int, kind: str = "thought.delta") -> str:
         """Return all text of one kind that came for a run."""
         return "".join(e["text"] for e in self.events(run_id) if e["type"] == kind)
+
+
+class EventPage(Page):
+    """A page without a socket: the same frames, as the events of a response."""
+
+    def __init__(self, response: Any) -> None:
+        self._response = response
+        self._unread = b""
+        self.frames = []
+        self.close_code = None
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.place = ""
+
+    async def begin(self) -> None:
+        """Read the head of the response."""
+        start = await self._response.receive_output(timeout=20)
+        self.status = start["status"]
+        self.headers = {k.decode().lower(): v.decode() for k, v in start["headers"]}
+
+    async def next(self) -> Frame | None:
+        """Return the next frame, None when the response has ended."""
+        while b"\n\n" not in self._unread:
+            part = await self._response.receive_output(timeout=20)
+            self._unread += part["body"]
+            if not part.get("more_body"):
+                return None
+        event, _, self._unread = self._unread.partition(b"\n\n")
+        for line in event.decode().split("\n"):
+            name, _, value = line.partition(": ")
+            if name == "id":
+                self.place = value
+            else:
+                frame: Frame = json.loads(value)
+        if frame["type"] == "closed":
+            self.close_code = frame["code"]
+        self.frames.append(frame)
+        return frame
+
+    async def leave(self) -> None:
+        """Go away."""
+        await self._response.send_input({"type": "http.disconnect"})
+        await self._response.wait(timeout=10)
 
 
 def _ends(frame: Frame) -> bool:
@@ -123,9 +173,47 @@ async def page_of(transactional_db: None) -> AsyncIterator[Callable[..., Awaitab
     await sync_to_async(lambda: connection.close())()
 
 
+@pytest.fixture
+async def events_of(transactional_db: None) -> AsyncIterator[Callable[..., Awaitable[EventPage]]]:
+    """Open responses: `page = await events_of(ada, conversation, "after=3&cursors=3:1-7")`."""
+    pages: list[EventPage] = []
+
+    async def open_page(
+        user: User | None, conversation: Conversation | int, query: str = "", last: str = ""
+    ) -> EventPage:
+        number = conversation if isinstance(conversation, int) else conversation.pk
+        headers = [(b"host", b"localhost"), (b"last-event-id", last.encode())]
+        headers.append((b"cookie", await database_sync_to_async(_cookie)(user)))
+        path = f"/conversations/{number}/events/"
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode()}
+        response = untyped(application, scope | {"headers": headers})
+        await response.send_input({"type": "http.request", "body": b""})
+        page = EventPage(response)
+        pages.append(page)
+        await page.begin()
+        return page
+
+    yield open_page
+    for page in pages:
+        await page.leave()
+    await sync_to_async(lambda: connection.close())()
+
+
 def _cookie(user: User | None) -> bytes:
     client = Client()
     if user is not None:
         client.force_login(user)
         return f"sessionid={client.cookies['sessionid'].value}".encode()
     return b""
+
+
+@pytest.fixture
+def claimed(asked: Callable[..., Run]) -> Callable[[], Awaitable[tuple[Run, Channel]]]:
+    """Give a run that this test works on, and the channel into its stream."""
+
+    def begin() -> tuple[Run, Channel]:
+        run = claim(asked([{"say": "never"}]).pk, "this test")
+        assert run is not None
+        return run, publisher().open(run.pk, run.attempt, Control())
+
+    return database_sync_to_async(begin)

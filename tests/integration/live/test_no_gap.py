@@ -18,22 +18,10 @@ from chat.live.channel import Channel
 from chat.live.publisher import publisher
 from chat.live.streams import run_key
 from chat.models import Conversation, Run, RunStatus, User
-from chat.runs.lease import claim
+from chat.runs.lease import claim, give_up
 
 PageOf = Callable[..., Awaitable[Any]]
 Claimed = Callable[[], Awaitable[tuple[Run, Channel]]]
-
-
-@pytest.fixture
-def claimed(asked: Callable[..., Run]) -> Claimed:
-    """Give a run that this test works on, and the channel into its stream."""
-
-    def begin() -> tuple[Run, Channel]:
-        run = claim(asked([{"say": "never"}]).pk, "this test")
-        assert run is not None
-        return run, publisher().open(run.pk, run.attempt, Control())
-
-    return database_sync_to_async(begin)
 
 
 def delta(text: str) -> dict[str, Any]:
@@ -226,3 +214,19 @@ async def test_two_pages_see_the_same_text(
 
     assert pages[0].text(run.pk) == pages[1].text(run.pk)
     assert pages[0].text(run.pk).split() == [str(number) for number in range(100)]
+
+
+async def test_a_page_that_has_read_on_is_shown_that_its_run_was_given_up(
+    page_of: PageOf, ada: User, conversation: Conversation, claimed: Claimed
+) -> None:
+    run, channel = await claimed()
+    page = await page_of(ada, conversation)
+    await page.hello({str(run.pk): "1-0"}, after=run.pk)
+    channel.put(delta("hm"))
+    await page.until(lambda frame: frame["type"] == "events")
+    await database_sync_to_async(give_up)(run, "It cannot be written down.")
+    end = await page.end_of(run.pk)
+
+    attempt, _, seq = end["id"].partition("-")
+    assert (int(attempt), int(seq)) > (1, 1)
+    assert "It cannot be written down." in str(end)

@@ -72,7 +72,7 @@ def tell(db: None) -> TellRun:
             status=status,
             started_at=now,
             ended_at=now + timedelta(seconds=3) if status in ENDED else None,
-            lease_until=now + timedelta(minutes=5) if status in ("running", "waiting") else None,
+            lease_until=now + timedelta(minutes=5) if status == "running" else None,
             **fields,
         )
         for index, parts in enumerate(turns):

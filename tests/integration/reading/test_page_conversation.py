@@ -126,7 +126,7 @@ def test_nul_characters_do_no_harm(ada: User, browse: Browse) -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"status": "queued"}, "Queued"),
+        ({"status": "queued"}, "Next in line"),
         ({"status": "running"}, "Thinking"),
         ({"status": "waiting"}, "Waiting for you"),
         ({"status": "interrupted"}, "it goes on as soon as a worker is free"),
@@ -150,9 +150,9 @@ def test_a_run_in_the_queue_knows_its_place(ada: User, tell: TellRun, browse: Br
     tell(ada, status="queued")
     run = tell(ada, status="queued")
 
-    assert (
-        "Queued, 1 ahead" in browse(ada).get(run.conversation.get_absolute_url()).content.decode()
-    )
+    page = browse(ada).get(run.conversation.get_absolute_url()).content.decode()
+
+    assert "Waiting in line, 1 ahead" in page
 
 
 def test_a_partial_answer_is_called_so(ada: User, tell: TellRun, browse: Browse) -> None:
@@ -393,3 +393,10 @@ def test_a_made_up_theme_is_ignored(ada: User, browse: Browse) -> None:
     browser.cookies["theme"] = "x"
 
     assert 'data-theme=""' in browser.get("/").content.decode()
+
+
+def test_a_newcomer_is_given_the_plain_policy_of_all_that_are_offered(
+    ada: User, browse: Browse
+) -> None:
+    page = browse(ada).get("/").content.decode()
+    assert re.search(r'<option value="explicit"[^>]* selected', page)

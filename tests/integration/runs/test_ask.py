@@ -11,7 +11,9 @@ from agents.contracts import Exchange
 from chat.models import Conversation, PolicyVersion, Run, User
 from chat.policies import offered, publish_seeds
 from chat.runs import runner
-from chat.runs.ask import InvalidQuestion, ask
+from chat.runs.ask import ask
+from chat.runs.before import history
+from chat.runs.question import InvalidQuestion
 
 Scripted = Callable[..., PolicyVersion]
 
@@ -80,7 +82,7 @@ def test_a_run_of_another_conversation_cannot_be_followed(
 def test_only_answered_runs_of_the_thread_are_remembered(asked: Callable[..., Run]) -> None:
     for script in ([{"say": "Final Answer: 4"}], [{"fail": "busy"}], [{"say": "Final Answer: 6"}]):
         runner.work(asked(script, question=f"Ask {len(script)}").pk)
-    assert runner.history(asked([])) == [
+    assert history(asked([])) == [
         Exchange(question="Ask 1", answer="4"),
         Exchange(question="Ask 1", answer="6"),
     ]

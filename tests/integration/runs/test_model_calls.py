@@ -10,6 +10,7 @@ from agents import contracts
 from chat.models import ModelCall, Run
 from chat.models.model_call import RequestCorrupted
 from chat.runs.call_log import CallLog
+from chat.runs.store import store
 
 TURN = 400
 
@@ -31,51 +32,51 @@ def call(text: str, purpose: str = "think") -> contracts.ModelCall:
     )
 
 
-def store(run: Run, requests: list[str]) -> int:
+def store_all(run: Run, requests: list[str]) -> int:
     """Store the calls and return how many characters that took."""
     log = CallLog(run, 0)
     for text in requests:
-        CallLog.write(log.row(call(text), 0))
+        store(run, log.row(call(text), 0))
     return sum(len(rest) for rest in run.model_calls.values_list("rest", flat=True))
 
 
-def test_requests_are_rebuilt_to_the_letter(asked: Callable[..., Run]) -> None:
-    run = asked([])
+def test_requests_are_rebuilt_to_the_letter(claimed: Callable[[], Run]) -> None:
+    run = claimed()
     requests = [request(turns) for turns in range(12)]
-    store(run, requests)
+    store_all(run, requests)
     assert [c.request for c in ModelCall.objects.with_requests(run)] == requests
 
 
 def test_storage_grows_with_the_turns_and_not_with_their_square(
-    asked: Callable[..., Run],
+    claimed: Callable[[], Run],
 ) -> None:
-    few = store(asked([]), [request(turns) for turns in range(20)])
-    many = store(asked([]), [request(turns) for turns in range(80)])
+    few = store_all(claimed(), [request(turns) for turns in range(20)])
+    many = store_all(claimed(), [request(turns) for turns in range(80)])
     assert many < 4.5 * few
 
 
-def test_requests_of_another_purpose_share_nothing(asked: Callable[..., Run]) -> None:
-    run = asked([])
+def test_requests_of_another_purpose_share_nothing(claimed: Callable[[], Run]) -> None:
+    run = claimed()
     log = CallLog(run, 0)
     for purpose in ("think", "choose_tool", "think", "choose_tool"):
-        CallLog.write(log.row(call(f"{purpose} {request(2)}", purpose), 0))
+        store(run, log.row(call(f"{purpose} {request(2)}", purpose), 0))
 
     calls = ModelCall.objects.with_requests(run)
     assert [c.base and c.base.index for c in calls] == [None, None, 0, 1]
     assert calls[3].request == f"choose_tool {request(2)}"
 
 
-def test_a_call_stored_twice_is_one(asked: Callable[..., Run]) -> None:
-    run = asked([])
+def test_a_call_stored_twice_is_one(claimed: Callable[[], Run]) -> None:
+    run = claimed()
     row = CallLog(run, 0).row(call("x"), 0)
-    CallLog.write(row)
-    CallLog.write(row)
+    store(run, row)
+    store(run, row)
     assert run.model_calls.count() == 1
 
 
-def test_a_request_that_does_not_add_up_is_not_shown(asked: Callable[..., Run]) -> None:
-    run = asked([])
-    store(run, [request(1), request(2)])
+def test_a_request_that_does_not_add_up_is_not_shown(claimed: Callable[[], Run]) -> None:
+    run = claimed()
+    store_all(run, [request(1), request(2)])
     run.model_calls.filter(index=0).update(rest=request(1).replace("m", "w"))
     with pytest.raises(RequestCorrupted):
         ModelCall.objects.with_requests(run)

@@ -16,6 +16,8 @@ from redis import Redis
 from agents.control import Control
 from agents.providers.choice import ModelChoice
 from agents.reasoning.manager import LOCAL, Managed
+from chat.live.publisher import publisher
+from chat.live.streams import run_key
 from chat.models import PolicyVersion, Run, RunStatus
 from chat.runs.ask import ask
 from chat.runs.providers import manager, provider_for
@@ -25,6 +27,12 @@ pytestmark = pytest.mark.services
 
 def waiting(redis: Redis) -> int:
     return int(redis.zcard(f"slots:{{{LOCAL}}}:line"))
+
+
+def told(redis: Redis, run: Run) -> list[dict[str, Any]]:
+    """Return the events of the run's stream so far."""
+    entries: Any = redis.xrange(run_key(run.pk))
+    return [event for _, fields in entries for event in json.loads(fields[b"d"])]
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -47,6 +55,8 @@ class Server(ThreadingHTTPServer):
         self.under_way: list[str] = []
         self.seen: list[list[str]] = []
         self.lock = threading.Lock()
+        self.limited = 0
+        """How many requests are still answered with 429."""
 
 
 class _Answer(BaseHTTPRequestHandler):
@@ -56,6 +66,13 @@ class _Answer(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self._counted(asked["model"]):
+            if self.server.limited:
+                self.server.limited -= 1
+                self.send_response(429)
+                self.send_header("Retry-After", "1")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
             self.server.may_answer.wait(30)
         choice = {"index": 0, "delta": {"content": "Final Answer: 4"}, "finish_reason": "stop"}
         said = f"data: {json.dumps({'choices': [choice]})}\n\ndata: [DONE]\n\n".encode()
@@ -94,6 +111,16 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
+def other() -> Iterator[Server]:
+    other = Server()
+    other.may_answer.set()
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    yield other
+    other.shutdown()
+    other.server_close()
+
+
+@pytest.fixture
 def limited(settings: Settings) -> Iterator[Callable[[int], None]]:
     """Set the limit for local models, for the manager that the next run will use."""
 
@@ -111,10 +138,10 @@ def local_runs(
 ) -> Callable[..., list[Run]]:
     """Ask one question of each of these models, which the server says it has."""
 
-    def ask_each(*models: str) -> list[Run]:
+    def ask_each(*models: str, at: Server = server) -> list[Run]:
         runs = []
         for model in models:
-            choice = ModelChoice(provider="openai", base_url=server.base_url, model=model)
+            choice = ModelChoice(provider="openai", base_url=at.base_url, model=model)
             version = scripted([], model=choice)
             message = uuid.uuid4()
             runs.append(
@@ -184,6 +211,58 @@ def test_a_run_that_waits_for_its_slot_is_stopped_and_calls_nobody(
     assert second.status == RunStatus.STOPPED
     assert second.model_calls.count() == 0
     assert waiting(redis) == 0
+
+
+def test_who_watches_a_run_that_waits_for_its_slot_is_told(
+    redis: Redis,
+    server: Server,
+    limited: Callable[[int], None],
+    local_runs: Callable[..., list[Run]],
+    working: Any,
+) -> None:
+    limited(1)
+    first, second = local_runs("m", "m")
+
+    with working(first) as works:
+        wait_for(lambda: bool(server.under_way))
+        with working(second) as waits:
+            wait_for(lambda: {"type": "run.waiting", "ahead": 0} in told(redis, second))
+            server.may_answer.set()
+            waits.wait()
+        works.wait()
+
+    publisher().flush(10)
+    kinds = [event["type"] for event in told(redis, second)]
+    (at,) = (n for n, event in enumerate(told(redis, second)) if event.get("ahead", 0) is None)
+    assert kinds.count("run.waiting") == 2
+    assert kinds.index("run.waiting") < at < kinds.index("answer.delta")
+
+
+def test_a_server_that_limits_its_calls_is_left_alone_and_others_are_not(
+    redis: Redis,
+    server: Server,
+    other: Server,
+    limited: Callable[[int], None],
+    local_runs: Callable[..., list[Run]],
+    working: Any,
+) -> None:
+    limited(1)
+    server.limited = 1
+    server.may_answer.set()
+    (first,), (second,) = local_runs("m"), local_runs("m", at=other)
+
+    with working(first) as works:
+        wait_for(lambda: any(redis.scan_iter(f"slots:{{{LOCAL}}}:paused:*")))
+        held = redis.zcard(f"slots:{{{LOCAL}}}:held")
+        with working(second) as passes:
+            passes.wait()
+        works.wait()
+
+    assert held == 0
+    for run in (first, second):
+        run.refresh_from_db()
+        assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "4")
+    assert (len(server.seen), len(other.seen)) == (2, 1)
 
 
 def test_no_key_is_in_what_is_kept_of_a_waiting_run(redis: Redis, settings: Settings) -> None:

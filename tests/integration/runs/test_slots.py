@@ -15,7 +15,7 @@ from django.conf import settings
 from redis import Redis
 
 from agents.control import Control
-from agents.errors import SlotTaken, Stopped
+from agents.errors import ProviderLimited, SlotTaken, Stopped
 from agents.reasoning.slots import Lane
 from chat.runs.slots import RedisSlots
 
@@ -106,6 +106,11 @@ def worker(lane: Lane) -> Iterator[Callable[..., Worker]]:
 
 def waiting(redis: Redis, lane: Lane) -> int:
     return int(redis.zcard(f"slots:{{{lane.name}}}:line"))
+
+
+def number(redis: Redis, lane: Lane) -> int:
+    """Return how many calls have come to the lane."""
+    return int(redis.get(f"slots:{{{lane.name}}}:next") or 0)
 
 
 def expiry(redis: Redis, lane: Lane, ticket: str) -> float:
@@ -214,6 +219,79 @@ def test_a_stopped_wait_ends_at_once_and_leaves_the_line(
     assert not thread.is_alive()
     assert errors
     assert waiting(redis, lane) == 0
+
+
+def test_a_waiting_call_tells_its_run_how_many_are_ahead(
+    redis: Redis, slots: RedisSlots, lane: Lane, worker: Callable[..., Worker]
+) -> None:
+    told: list[int | None] = []
+    ticket = slots.acquire(lane, Control())
+    first = worker()
+    first.tell("acquire")
+    wait_for(lambda: waiting(redis, lane) == 1)
+
+    call = threading.Thread(target=slots.acquire, args=(lane, Control(60, waiting=told.append)))
+    call.start()
+    wait_for(lambda: told == [1])
+    slots.release(lane, ticket)
+    wait_for(lambda: told == [1, 0])
+    assert first.says() == "got"
+    first.tell("release")
+    call.join(30)
+
+    assert told == [1, 0, None]
+
+
+def test_a_pause_of_one_server_holds_in_every_process_and_for_no_other_server(
+    redis: Redis, slots: RedisSlots, lane: Lane, worker: Callable[..., Worker]
+) -> None:
+    other = RedisSlots(redis)
+    first = worker()
+
+    slots.pause(lane, 60)
+
+    first.tell("acquire")
+    wait_for(lambda: number(redis, lane) == 1)
+    with pytest.raises(SlotTaken):
+        other.acquire(lane, Control(), wait=False)
+    assert other.acquire(lane._replace(server="http://other/v1"), Control(), wait=False)
+
+
+def test_calls_go_in_their_old_order_when_a_pause_is_over(
+    redis: Redis, slots: RedisSlots, lane: Lane, worker: Callable[..., Worker]
+) -> None:
+    ticket = slots.acquire(lane, Control())
+    workers = [worker() for _ in range(2)]
+    for count, one in enumerate(workers, start=2):
+        one.tell("acquire")
+        wait_for(lambda: number(redis, lane) == count)  # noqa: B023
+
+    slots.pause(lane, 0.5)
+    slots.release(lane, ticket)
+
+    assert workers[0].says() == "got"
+    wait_for(lambda: waiting(redis, lane) == 1)
+    workers[0].tell("release")
+    assert workers[0].says() == "gave"
+    assert workers[1].says() == "got"
+
+
+def test_a_pause_that_is_too_long_to_wait_for_is_an_error_at_once(
+    slots: RedisSlots, lane: Lane
+) -> None:
+    slots.pause(lane, 300)
+
+    with pytest.raises(ProviderLimited, match="wants no calls for another 300 seconds"):
+        slots.acquire(lane, Control())
+
+
+def test_without_redis_a_process_pauses_by_itself(lane: Lane) -> None:
+    slots = RedisSlots(Redis(port=1, socket_connect_timeout=0.5))
+
+    slots.pause(lane, 300)
+
+    with pytest.raises(ProviderLimited):
+        slots.acquire(lane, Control())
 
 
 def test_many_threads_never_hold_more_than_there_is(redis: Redis, lane: Lane) -> None:

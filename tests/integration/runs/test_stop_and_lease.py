@@ -1,19 +1,23 @@
 """A run ends where its user says so, and belongs to one worker at a time."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.utils import timezone
+from pytest_django import Settings
 
 from agents.contracts import Outcome, Reason, Status
 from agents.control import Control
 from chat.live.publisher import publisher
+from chat.live.streams import run_key
 from chat.models import Run, RunStatus, Turn, TurnStatus
 from chat.runs import lease, runner
 from chat.runs.lease import LeaseLost, claim
+from chat.runs.reaper import reaper
 from chat.runs.recorder import Recorder
 from chat.runs.stop import stop
 from chat.runs.watch import watch
@@ -21,6 +25,31 @@ from chat.runs.watch import watch
 WaitFor = Callable[..., None]
 ACTION = 'Thought: go\nAction: python_repl\nAction Input: {"code": "import time; time.sleep(60)"}'
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
+
+
+def act_in(run: Run) -> None:
+    """Store an action that the run is at."""
+    Turn.objects.create(
+        run=run,
+        index=0,
+        attempt=1,
+        kind="action",
+        thought="go",
+        tool="calculator",
+        inputs={"expression": "6 * 7"},
+        started_at=timezone.now(),
+    )
+    run.model_calls.create(
+        index=0,
+        turn_index=0,
+        attempt=1,
+        purpose="think",
+        provider="scripted",
+        model="scripted",
+        digest="",
+        started_at=timezone.now(),
+        seconds=0,
+    )
 
 
 def seen(run: Run, **fields: Any) -> Callable[[], bool]:
@@ -67,12 +96,100 @@ def test_a_run_is_stopped_in_the_middle_of_a_tool(
     assert (turn.status, turn.observation_error) == (TurnStatus.INTERRUPTED, "Interrupted")
 
 
+def test_a_run_that_is_stopped_while_nobody_holds_it_is_closed_like_any_other(
+    asked: Callable[..., Run],
+) -> None:
+    run = claim(asked([{"say": "hm"}]).pk, "a")
+    assert run is not None
+    act_in(run)
+    run.model_calls.update(input_tokens=7, output_tokens=2)
+    lease.release(run)
+    stop(run)
+
+    (turn,) = run.turns.all()
+    assert (turn.status, turn.observation_error) == (TurnStatus.INTERRUPTED, "Interrupted")
+    assert (run.status, run.input_tokens, run.output_tokens) == (RunStatus.STOPPED, 7, 2)
+
+
+def test_a_run_whose_worker_died_before_it_saw_the_stop_is_not_begun_again(
+    asked: Callable[..., Run],
+) -> None:
+    run = claim(asked([{"say": "hm"}]).pk, "a worker that is gone")
+    assert run is not None
+    stop(run)
+    Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    reaper().look()
+
+    run.refresh_from_db()
+    assert (run.status, run.message) == (RunStatus.STOPPED, "Stopped by you.")
+
+
+def test_a_run_that_no_worker_gets_further_with_ends_in_words(
+    asked: Callable[..., Run],
+) -> None:
+    run = asked([{"say": CALCULATION}, {"say": "Final Answer: 42"}], tools=("calculator",))
+    Run.objects.update(attempt=runner.MOST_ATTEMPTS)
+    runner.work(run.pk)
+
+    run.refresh_from_db()
+    assert (run.status, run.reason) == (RunStatus.FAILED, "internal")
+    assert "came no further" in run.message
+
+
+def test_a_run_that_gets_further_may_change_its_worker_as_often_as_it_must(
+    asked: Callable[..., Run],
+) -> None:
+    run = asked([{"say": CALCULATION}, {"say": "Final Answer: 42"}], tools=("calculator",))
+    act_in(run)
+    run.turns.update(attempt=30)
+    Run.objects.update(attempt=31)
+    runner.work(run.pk)
+
+    run.refresh_from_db()
+    assert (run.status, run.answer, run.attempt) == (RunStatus.SUCCEEDED, "42", 32)
+
+
+def test_the_end_says_who_stopped_the_run(
+    asked: Callable[..., Run], working: Any, wait_for: WaitFor
+) -> None:
+    held, waits = (asked([{"hang": True}]) for _ in range(2))
+    words = "Stopped by an administrator."
+    with working(held) as workers:
+        wait_for(seen(held, status=RunStatus.RUNNING, provider="scripted"), "the run to begin")
+        stop(held, words)
+        workers.wait()
+    stop(waits, words)
+
+    held.refresh_from_db()
+    assert (held.status, held.message, waits.message) == (RunStatus.STOPPED, words, words)
+
+
 def test_of_two_workers_one_takes_the_run(asked: Callable[..., Run]) -> None:
     run = asked([{"say": "Final Answer: 4"}])
     first, second = claim(run.pk, "a"), claim(run.pk, "b")
     assert first is not None
     assert (first.attempt, first.worker, first.stream_id) == (1, "a", "1-0")
     assert second is None
+
+
+def test_of_many_workers_at_once_one_takes_the_run(asked: Callable[..., Run]) -> None:
+    run = asked([{"say": "Final Answer: 4"}])
+    start, claimed = threading.Barrier(8), list[Run]()
+
+    def take(worker: str) -> None:
+        start.wait(20)
+        try:
+            claimed.extend(filter(None, [claim(run.pk, worker)]))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=take, args=(name,)) for name in "abcdefgh"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+    assert [one.attempt for one in claimed] == [1]
 
 
 def test_a_second_message_for_an_ended_run_changes_nothing(asked: Callable[..., Run]) -> None:
@@ -102,29 +219,74 @@ def test_an_orphaned_run_is_put_back_and_handed_out_once(asked: Callable[..., Ru
     run = claim(asked([{"say": "hm"}]).pk, "a worker that is gone")
     assert run is not None
     Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    lease.release_expired()
+
+    assert (lease.release_expired(), lease.release_expired()) == ([run.pk], [])
     run.refresh_from_db()
-
-    assert run.status == RunStatus.INTERRUPTED
-    assert (lease.overdue(), lease.overdue()) == ([run.pk], [])
+    assert (run.status, run.claimed_at) == (RunStatus.INTERRUPTED, None)
 
 
-def test_a_run_that_waits_too_long_is_handed_out_again(asked: Callable[..., Run]) -> None:
-    run = asked([{"say": "hm"}])
-    assert lease.overdue() == []
-    Run.objects.update(woken_at=timezone.now() - timedelta(minutes=1))
-    assert lease.overdue() == [run.pk]
+@pytest.fixture
+def leave() -> Iterator[Callable[[], None]]:
+    """Tell this process's worker to shut down; the next test has another one."""
+    yield lambda: watch().leave()
+    watch.cache_clear()
+
+
+def test_a_worker_that_is_leaving_ends_the_step_it_is_in(
+    asked: Callable[..., Run],
+    working: Any,
+    wait_for: WaitFor,
+    leave: Callable[[], None],
+    valkey: Any,
+) -> None:
+    run = asked(
+        [{"say": CALCULATION, "rate": 5}, {"say": "Final Answer: 42"}], tools=("calculator",)
+    )
+    with working(run) as workers:
+        wait_for(seen(run, provider="scripted"), "the run to begin")
+        leave()
+        workers.wait()
+        assert seen(run, status=RunStatus.INTERRUPTED, lease_until=None)()
+        ((told, _),) = valkey.xrevrange(run_key(run.pk), count=1)
+
+    (turn,) = run.turns.all()
+    assert (turn.status, turn.observation) == (TurnStatus.COMPLETE, "42")
+    assert told == b"2-0"
+
+
+def test_a_stop_wins_over_the_end_of_the_grace(
+    asked: Callable[..., Run],
+    working: Any,
+    wait_for: WaitFor,
+    settings: Settings,
+    leave: Callable[[], None],
+) -> None:
+    settings.GRACE_SECONDS = 0
+    run = asked([{"hang": True}])
+    with working(run) as workers:
+        wait_for(seen(run, provider="scripted"), "the run to begin")
+        Run.objects.filter(pk=run.pk).update(stop_requested_at=timezone.now())
+        leave()
+        workers.wait()
+        run.refresh_from_db()
+
+    assert run.status == RunStatus.STOPPED
 
 
 def test_an_interrupted_thought_is_thought_again_by_the_next_worker(
-    asked: Callable[..., Run], working: Any, wait_for: WaitFor
+    asked: Callable[..., Run],
+    working: Any,
+    wait_for: WaitFor,
+    settings: Settings,
+    leave: Callable[[], None],
 ) -> None:
+    settings.GRACE_SECONDS = 0
     run = asked(
         [{"say": CALCULATION}, {"say": "Final Answer: 42", "rate": 2}], tools=("calculator",)
     )
     with working(run) as workers:
         wait_for(seen(run, turns__status="complete"), "the first turn")
-        watch().leave()  # as a worker does that is told to shut down
+        leave()
         workers.wait()
         assert seen(run, status=RunStatus.INTERRUPTED, lease_until=None)()
         runner.work(run.pk)  # this process is leaving
@@ -144,27 +306,7 @@ def test_an_open_action_that_may_be_repeated_is_carried_out_by_the_next_worker(
         asked([{"say": CALCULATION}, {"say": "Final Answer: 42"}], tools=("calculator",)).pk, "a"
     )
     assert run is not None
-    Turn.objects.create(
-        run=run,
-        index=0,
-        attempt=1,
-        kind="action",
-        thought="go",
-        tool="calculator",
-        inputs={"expression": "6 * 7"},
-        started_at=timezone.now(),
-    )
-    run.model_calls.create(
-        index=0,
-        turn_index=0,
-        attempt=1,
-        purpose="think",
-        provider="scripted",
-        model="scripted",
-        digest="",
-        started_at=timezone.now(),
-        seconds=0,
-    )
+    act_in(run)
     lease.release(run)
     runner.work(run.pk)
 
@@ -195,3 +337,20 @@ def test_many_runs_wait_for_their_models_without_holding_connections(
 def in_use(pool: Any) -> int:
     figures = pool.get_stats()
     return int(figures["pool_size"] - figures["pool_available"])
+
+
+def test_a_run_that_is_given_up_is_closed_and_nobody_writes_into_it(
+    asked: Callable[..., Run],
+) -> None:
+    run = claim(asked([{"say": "hm"}]).pk, "a")
+    assert run is not None
+    act_in(run)
+    lease.give_up(run, "It cannot be written down.")
+    with pytest.raises(LeaseLost):
+        lease.fence(run, message="late")
+
+    run.refresh_from_db()
+    (turn,) = run.turns.all()
+    assert (run.status, run.message) == (RunStatus.FAILED, "It cannot be written down.")
+    assert (run.attempt, run.stream_id) == (2, "2-1")
+    assert (turn.status, turn.observation_error) == (TurnStatus.INTERRUPTED, "Interrupted")

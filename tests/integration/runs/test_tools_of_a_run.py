@@ -8,10 +8,12 @@ from uuid import uuid4
 
 import pytest
 
+from agents.act.approval import needs_approval
 from chat.models import Conversation, Policy, PolicyVersion, Run, RunStatus
 from chat.policies import publish_seeds
 from chat.runs import runner, tools
 from chat.runs.ask import ask
+from chat.runs.before import history
 from chat.templatetags.turns import status_in_words
 
 ASK = 'Thought: It is not said.\nAction: ask_user\nAction Input: {"question": "Which city?"}'
@@ -48,7 +50,7 @@ def test_a_question_back_ends_the_run_and_the_next_message_goes_on_from_it(
     assert (run.status, run.reason, run.answer) == (RunStatus.SUCCEEDED, "asked", "Which city?")
     assert status_in_words(run).startswith("Asks you, after 1 turn")
     assert run.turns.get().as_contract().observation is not None
-    exchange = runner.history(follower)[0]
+    exchange = history(follower)[0]
     assert (exchange.question, exchange.answer) == ("What is the weather?", "Which city?")
 
 
@@ -103,3 +105,18 @@ def test_the_seeded_policies_reach_the_network_only_where_it_is_switched_on(
     for policy in Policy.objects.all():
         named = set(policy.versions.latest("number").spec.tools)
         assert ({"web_search", "wikipedia", "http_get"} <= named) is is_on
+
+
+def test_the_careful_policy_asks_about_all_that_runs_code_or_reaches_out(
+    transactional_db: None, settings: Any, asked: Callable[..., Run]
+) -> None:
+    settings.NETWORK_TOOLS = True
+    publish_seeds()
+    spec = Policy.objects.get(slug="careful").latest.spec
+    kit = tools.tools_for(asked([{"say": ANSWER}]), spec.tools)
+
+    is_asked = {tool.name for tool in kit.tools if needs_approval(tool, spec.approve)}
+
+    harmless = {"calculator", "convert_units", "current_time", "search_transcripts", "ask_user"}
+    assert is_asked == set(kit.names) - harmless
+    assert {"web_search", "wikipedia_search", "http_get"} <= is_asked

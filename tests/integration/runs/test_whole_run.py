@@ -26,3 +26,11 @@ def test_a_run_is_stored_turn_by_turn_with_its_answer(asked: Callable[..., Run])
     assert {first.status, last.status} == {TurnStatus.COMPLETE}
     assert first.search_document.status == RunStatus.SUCCEEDED
     assert [call.turn_index for call in ModelCall.objects.with_requests(run)] == [0, 1]
+
+
+def test_the_inputs_of_an_action_keep_their_order(asked: Callable[..., Run]) -> None:
+    inputs = '{"value": 2, "from_unit": "km", "to_unit": "m"}'
+    action = f"Thought: So.\nAction: convert_units\nAction Input: {inputs}"
+    run = asked([{"say": action}, {"say": ANSWER}], tools=("convert_units",))
+    runner.work(run.pk)
+    assert list(run.turns.get(index=0).inputs) == ["value", "from_unit", "to_unit"]

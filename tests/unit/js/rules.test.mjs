@@ -5,7 +5,9 @@ import { sends } from "../../../static/js/composer/keys.js"
 import { isAfter } from "../../../static/js/live/cursor.js"
 import { elapsedInWords } from "../../../static/js/live/elapsed.js"
 import { isNearEnd, NEAR_PX } from "../../../static/js/live/near_end.js"
-import { isFinal, pause } from "../../../static/js/live/patience.js"
+import { EventReader } from "../../../static/js/live/event_reader.js"
+import { isFinal, nextKind, pause } from "../../../static/js/live/patience.js"
+import { wordsOf } from "../../../static/js/live/run_words.js"
 
 test("ids are ordered by attempt, then by seq", () => {
   assert.ok(isAfter("1-10", "1-9"))
@@ -51,4 +53,37 @@ test("elapsed time is said in seconds, then in minutes", () => {
   assert.equal(elapsedInWords(0.9), "")
   assert.equal(elapsedInWords(12.7), "12 s")
   assert.equal(elapsedInWords(125), "2 min 05 s")
+})
+
+test("events are tried when two sockets have not opened, and sockets again after that", () => {
+  assert.deepEqual([0, 1, 2, 3].map(nextKind), ["socket", "socket", "events", "events"])
+})
+
+test("events are read whole, however the response was cut into parts", () => {
+  const text = 'id: after=1&cursors=\ndata: {"a":1}\n\ndata: {"b":"\\n\\n"}\n\n: a comment\n\ndata: {"c"'
+  for (const size of [1, 2, 7, text.length]) {
+    const reader = new EventReader()
+    const read = []
+    for (let at = 0; at < text.length; at += size) read.push(...reader.read(text.slice(at, at + size)))
+    assert.deepEqual(read, ['{"a":1}', '{"b":"\\n\\n"}'])
+  }
+})
+
+test("what a run does is said in words, with its place where it waits", () => {
+  const said = [
+    [{ status: "running", phase: "thinking" }, "Thinking"],
+    [{ status: "running", phase: "acting" }, "Calculating"],
+    [{ status: "running", phase: "lining", ahead: 3 }, "Waiting for the model, 3 ahead"],
+    [{ status: "running", phase: "lining", ahead: 0 }, "Waiting for the model, next in line"],
+    [{ status: "queued", phase: "queued", ahead: null }, ""],
+    [{ status: "queued", phase: "queued", ahead: 3 }, "Waiting in line, 3 ahead"],
+    [{ status: "queued", phase: "queued", ahead: 0 }, "Next in line"],
+    [{ status: "interrupted", phase: null, ahead: null }, ""],
+    [{ status: "interrupted", phase: null, ahead: 1 }, "Interrupted; it goes on after 1 other run"],
+    [{ status: "interrupted", phase: "interrupted", ahead: 0 }, "Interrupted; it goes on next"],
+    [{ status: "interrupted", phase: null, ahead: 2, answered: true }, "It goes on with your answer after 2 other runs"],
+    [{ status: "waiting", phase: "asking" }, "Waiting for you"],
+    [{ status: "succeeded", phase: "ended" }, ""],
+  ]
+  for (const [run, words] of said) assert.equal(wordsOf(run, "Calculating"), words)
 })

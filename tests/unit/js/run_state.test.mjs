@@ -101,6 +101,15 @@ test("nothing is shown after the end", () => {
   assert.equal(shown.length, 1)
 })
 
+test("a snapshot that is behind the page is shown too, and what follows it is shown once", () => {
+  const snapshot = { type: "run.snapshot", run: 12, id: "1-2", html: "<article>" }
+
+  const { run, shown } = play(running("1-3"), frame("1-5", thought("b")), snapshot, frame("1-9", thought("a"), thought("b"), thought("c")))
+
+  assert.equal(run.cursor, "1-9")
+  assert.deepEqual(shown.map((change) => change.show), ["thought", "run", "thought", "thought", "thought"])
+})
+
 test("a snapshot takes the place of the run and goes on from its id", () => {
   const snapshot = { type: "run.snapshot", run: 12, id: "2-7", html: "<article>" }
 
@@ -115,4 +124,53 @@ test("an unknown event is passed over, the rest of its frame is not", () => {
   const { shown } = play(running(), frame("1-4", { type: "of.tomorrow" }, thought("a")))
 
   assert.deepEqual(shown.map((change) => change.text), ["a"])
+})
+
+test("a run waits for a person, and goes on with the answer", () => {
+  const asked = { type: "approval.requested", index: 0, html: "<li>card" }
+  const decided = { type: "approval.decided", index: 0, html: "<li>allowed" }
+  const waiting = play(running(), frame("1-4", asked))
+  const answered = play(waiting.run, frame("1-5", decided), frame("2-1", { type: "run.started" }))
+
+  assert.deepEqual([waiting.run.status, waiting.run.phase, waiting.run.turn], ["waiting", "asking", 0])
+  assert.ok(isLive(waiting.run))
+  assert.deepEqual(answered.shown, [{ show: "turn", index: 0, html: "<li>allowed" }])
+  assert.equal(answered.run.status, "running")
+})
+
+test("a place in the line is told beside the stream, and only of a run that waits", () => {
+  const queued = begin(12, "0-0", "queued")
+  const place = (ahead) => ({ type: "run.queued", run: 12, ahead })
+
+  assert.equal(play(queued, place(3)).run.ahead, 3)
+  assert.equal(play(queued, place(3)).run.cursor, "0-0")
+  assert.equal(play(running(), place(3)).run.ahead, null)
+  assert.equal(play(queued, place(3), frame("1-1", { type: "run.started", attempt: 1 }), place(2)).run.ahead, null)
+})
+
+test("a run that was let go of is shown as it is stored, and goes on in a new attempt", () => {
+  const told = { type: "run.interrupted", message: "Its worker let go of it.", html: "<article>" }
+
+  const { run, shown } = play(running(), frame("1-4", answer("half")), frame("2-0", told))
+  const resumed = play(run, frame("2-1", { type: "run.started", attempt: 2 })).run
+
+  assert.deepEqual(shown.at(-1), { show: "run", html: "<article>" })
+  assert.deepEqual([run.status, run.answer, isLive(run)], ["interrupted", "", true])
+  assert.deepEqual([resumed.status, resumed.phase], ["running", "thinking"])
+})
+
+test("a frame of the worker that was let go of comes too late", () => {
+  const told = { type: "run.interrupted", message: "", html: "<article>" }
+
+  const { shown } = play(running(), frame("2-0", told), frame("1-9", thought("zombie")))
+
+  assert.equal(shown.length, 1)
+})
+
+test("a run waits for its model, and thinks when it is its turn", () => {
+  const waiting = play(running(), frame("1-4", { type: "run.waiting", ahead: 2 })).run
+  const thinking = play(waiting, frame("1-5", { type: "run.waiting", ahead: null })).run
+
+  assert.deepEqual([waiting.phase, waiting.ahead], ["lining", 2])
+  assert.deepEqual([thinking.phase, thinking.ahead], ["thinking", null])
 })

@@ -3,8 +3,12 @@
 import json
 import logging
 import sys
+from threading import Thread
 
-from project.logging import JsonFormatter, TextFormatter, WithTraceback, secrets_in
+import pytest
+
+from chat.runs.log_context import working_on
+from project.logging import JsonFormatter, TextFormatter, WithRun, WithTraceback, secrets_in
 
 
 def _record(message: str, level: int = logging.INFO) -> logging.LogRecord:
@@ -60,3 +64,47 @@ def test_the_password_of_an_address_is_struck_out_as_written_and_as_meant() -> N
 
 def test_an_answer_with_an_error_status_but_no_traceback_is_left_to_the_access_log() -> None:
     assert not WithTraceback().filter(_record("Service Unavailable: /readyz", logging.ERROR))
+
+
+def _noted(message: str) -> logging.LogRecord:
+    record = _record(message)
+    assert WithRun().filter(record)
+    return record
+
+
+def test_a_line_of_a_run_names_the_run_and_the_attempt() -> None:
+    with working_on(12, 3):
+        record = _noted("It goes on")
+
+    line = TextFormatter().format(record)
+    entry = json.loads(JsonFormatter().format(record))
+
+    assert line.endswith(" [run 12.3] chat.runs: It goes on")
+    assert (entry["run"], entry["attempt"]) == (12, 3)
+
+
+def test_a_line_of_no_run_names_none() -> None:
+    with working_on(12, 3):
+        pass
+    record = _noted("Nothing to do")
+
+    assert "run" not in json.loads(JsonFormatter().format(record))
+    assert TextFormatter().format(record).endswith("chat.runs: Nothing to do")
+
+
+def test_a_thread_of_its_own_is_about_no_run() -> None:
+    lines: list[str] = []
+    with working_on(12, 3):
+        thread = Thread(target=lambda: lines.append(TextFormatter().format(_noted("Mine"))))
+        thread.start()
+        thread.join()
+
+    assert "[run" not in lines[0]
+
+
+@pytest.mark.parametrize("thread", ["MainThread", "tool-browser_goto"])
+def test_json_names_the_thread(thread: str) -> None:
+    record = _record("hello")
+    record.threadName = thread
+
+    assert json.loads(JsonFormatter().format(record))["thread"] == thread

@@ -38,6 +38,27 @@ def test_every_variable_is_in_the_example() -> None:
     assert read - told == set()
 
 
+def _told() -> set[str]:
+    return set(re.findall(r"^#(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+
+
+def test_every_variable_is_in_the_document_for_those_who_keep_it_running() -> None:
+    text = (ROOT / "docs" / "operations.md").read_text()
+
+    assert [name for name in sorted(_told()) if f"`{name}`" not in text] == []
+
+
+def test_every_variable_reaches_the_containers() -> None:
+    of_the_image_or_none_of_theirs = {
+        *("STATIC_ROOT", "TURNSTONE_CHROMIUM", "TURNSTONE_LOCAL_SERVERS", "TURNSTONE_DEBUG"),
+    }
+    text = (ROOT / "compose.yaml").read_text()
+
+    passed_on = set(re.findall(r"^    (\w+):(?= |$)", text, re.MULTILINE))
+    passed_on |= set(re.findall(r"\$\{(\w+)", text))
+    assert _told() - passed_on == of_the_image_or_none_of_theirs
+
+
 def test_the_options_of_a_database_address_are_kept_beside_the_pool() -> None:
     result = _settings(PRINT_DATABASE, DATABASE_URL="postgres://ada@db/chat?sslmode=require")
 

@@ -17,9 +17,14 @@ from chat.live.streams import StreamId
         ("0-0", "1-2", False),
         ("0-0", "2-1", False),
         ("1-7", "2-1", False),
+        ("1-7", "2-0", True),
+        ("1-7", "3-0", True),
+        ("2-0", "2-1", True),
+        ("2-1", "2-0", False),
+        ("2-0", "2-0", False),
     ],
 )
-def test_only_the_next_frame_of_the_same_attempt_follows(
+def test_only_the_next_frame_of_the_same_attempt_follows_and_the_end_of_one(
     earlier: str, later: str, follows: bool
 ) -> None:
     assert StreamId.parse(later).follows(StreamId.parse(earlier)) is follows

@@ -1,0 +1,41 @@
+"""How much one person may ask: so many questions a minute, and so many that wait at once.
+
+Both are counted in Postgres, under a lock on the person, so that they hold for all web processes
+and while Redis is away.
+"""
+
+from datetime import timedelta
+from math import ceil
+
+from django.conf import settings
+from django.utils import timezone
+
+from chat.models import Run, User
+from chat.runs.question import TooManyQuestions
+
+MINUTE = timedelta(minutes=1)
+
+
+def check_allowance(user: User) -> None:
+    """Make sure that `user` may ask one more question, in the transaction that goes on to store it.
+
+    Of two questions at once the second one waits here, and sees the first. Raises
+    TooManyQuestions; a limit of 0 is none.
+    """
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    mine = Run.objects.filter(owner=user)
+    most_waiting, most = settings.WAITING_PER_USER, settings.QUESTIONS_PER_MINUTE
+    if most_waiting and mine.live().count() >= most_waiting:
+        raise TooManyQuestions(
+            f"{most_waiting} of your questions have no answer yet, which is the most there may be. "
+            "Let one of them end, or stop it, and ask again."
+        )
+    now = timezone.now()
+    recent = mine.filter(created_at__gt=now - MINUTE).order_by("-created_at")
+    times = list(recent.values_list("created_at", flat=True)[:most])
+    if most and len(times) == most:
+        seconds = max(1, ceil((times[-1] + MINUTE - now).total_seconds()))
+        unit = "second" if seconds == 1 else "seconds"
+        raise TooManyQuestions(
+            f"{most} questions a minute are the most here. Ask again in {seconds} {unit}."
+        )

@@ -1,0 +1,192 @@
+"""Approvals of risky actions: asked in a run, answered once by its owner, or by time.
+
+The question is a row, so it outlives the worker, the page and Redis. While it is open the run is
+held by nobody; the answer puts the run back into the queue, and the worker that takes it finds the
+answer here.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from agents.act import approval as contract
+from agents.contracts import ToolCall
+from agents.control import Control
+from agents.errors import Parked, Stopped
+from agents.tools.output import storable
+from agents.tools.spec import Tool
+from chat.live import frames
+from chat.live.announce import announce_interrupted
+from chat.live.channel import Channel
+from chat.live.render import render_turn
+from chat.models import ENDED, Approval, ApprovalStatus, Run, RunStatus, Turn, TurnStatus, User
+from chat.runs.lease import fence, park
+from chat.runs.patience import patiently
+from chat.runs.storable import storable_json
+from chat.runs.wake import wake
+
+MOST_RESUMED = 100
+"""How many runs one pass puts back into the line."""
+
+CHANGED = "What was to be run is not what was asked about."
+SILENT = "Nobody answered in time."
+
+
+class NotOpen(Exception):
+    """Raised for an approval that has another answer already; the text is for who answers."""
+
+
+class Asker:
+    """Ask the owner of one attempt's run, or find what they said; the run is parked meanwhile."""
+
+    def __init__(self, run: Run, channel: Channel, control: Control) -> None:
+        self._run = run
+        self._channel = channel
+        self._control = control
+
+    def __call__(self, tool: Tool, call: ToolCall) -> contract.Approval:
+        """Return the answer to the open turn's action; raises Parked while there is none.
+
+        Raises Stopped, and LeaseLost when the run has gone on elsewhere.
+        """
+        turn, row = patiently(self._find, self._control)
+        if row is None or row.is_pending:
+            row = self._wait(turn, tool, call)
+        if not _is_of(row, tool, call) or not _is_of(turn, tool, call):
+            return contract.Approval(granted=False, feedback=CHANGED)
+        if row.status == ApprovalStatus.GRANTED:
+            moment = timezone.now()
+            has_begun = patiently(lambda: self._has_begun(turn, moment), self._control)
+            return contract.Approval(granted=True, has_begun=has_begun)
+        silent = row.status != ApprovalStatus.DENIED
+        return contract.Approval(granted=False, feedback=SILENT if silent else row.feedback)
+
+    def _find(self) -> tuple[Turn, Approval | None]:
+        turn = self._run.turns.filter(status=TurnStatus.OPEN).latest("index")
+        return turn, self._run.approvals.filter(turn_index=turn.index).first()
+
+    def _wait(self, turn: Turn, tool: Tool, call: ToolCall) -> Approval:
+        """Park the run and raise Parked; return the answer if it has come in this very moment."""
+        reserved = self._channel.reserve()
+        row = patiently(lambda: self._park(turn, tool, call, reserved), self._control)
+        turn.approval = row
+        html = patiently(lambda: render_turn(turn, self._run), self._control)
+        event = frames.approval("requested" if row.is_pending else "decided", turn.index, html)
+        self._channel.put_reserved(reserved, event)
+        if row.is_pending:
+            raise Parked
+        return row
+
+    def _park(self, turn: Turn, tool: Tool, call: ToolCall, reserved: str) -> Approval:
+        run = Run.objects.select_for_update(no_key=True).get(pk=self._run.pk)
+        row = run.approvals.filter(turn_index=turn.index).first()
+        is_done = run.status == RunStatus.WAITING and run.stream_id == reserved
+        if row is not None and (is_done or not row.is_pending):
+            return row
+        if run.stop_requested_at is not None:
+            raise Stopped
+        park(self._run, stream_id=reserved)
+        Turn.objects.filter(pk=turn.pk).update(stream_id=reserved)
+        if row is None:
+            row = run.approvals.create(
+                turn_index=turn.index,
+                tool=storable(tool.name)[:120],
+                inputs=storable_json(call.inputs),
+                safety=tool.safety,
+                expires_at=Now() + timedelta(seconds=settings.APPROVAL_SECONDS),
+            )
+            row.refresh_from_db()
+        self._run.status, self._run.stream_id = RunStatus.WAITING, reserved
+        return row
+
+    def _has_begun(self, turn: Turn, moment: datetime) -> bool:
+        """Write down that the action begins, before it does; tell whether it had before."""
+        fence(self._run, attempt=self._run.attempt)
+        begins = Turn.objects.filter(Q(acted_at=None) | Q(acted_at=moment), pk=turn.pk)
+        return not begins.update(acted_at=moment)
+
+
+def decide(approval: Approval, *, by: User, grant: bool, feedback: str = "") -> None:
+    """Answer an approval and put its run back to work; the same answer again changes nothing.
+
+    Raises NotOpen when it has another answer. Whether `by` may answer is for the caller to know.
+    """
+    status = ApprovalStatus.GRANTED if grant else ApprovalStatus.DENIED
+    said = storable(feedback.replace("\0", "")).strip()[: frames.MOST_FEEDBACK]
+    with transaction.atomic():
+        run = Run.objects.select_for_update(no_key=True).get(pk=approval.run_id)
+        open_still = Approval.objects.filter(
+            pk=approval.pk, status=ApprovalStatus.PENDING, expires_at__gt=Now()
+        ).exclude(run__status__in=ENDED)
+        if open_still.update(status=status, feedback=said, decided_by=by, decided_at=Now()):
+            _resume(run.pk)
+            # The answer is stored, whatever becomes of the news of it.
+            transaction.on_commit(partial(announce_interrupted, run), robust=True)
+            transaction.on_commit(partial(wake, run.pk), robust=True)
+    approval.refresh_from_db()
+    if approval.status != status:
+        raise NotOpen(_too_late(approval))
+
+
+def expire() -> list[int]:
+    """Let silence be a no, and return the runs that go on; the caller tells of them.
+
+    What no answer would ever reach is mended: a run that waits for nothing, and an approval whose
+    run has ended.
+    """
+    pending = Approval.objects.filter(status=ApprovalStatus.PENDING)
+    pending.filter(run__status__in=ENDED).update(status=ApprovalStatus.WITHDRAWN, decided_at=Now())
+    pending.filter(expires_at__lte=Now()).update(status=ApprovalStatus.EXPIRED, decided_at=Now())
+    waiting = _waiting_for_nothing().order_by("pk").values_list("pk", flat=True)
+    return [run_id for run_id in waiting[:MOST_RESUMED] if _resume_unless_asked(run_id)]
+
+
+@transaction.atomic
+def _resume_unless_asked(run_id: int) -> bool:
+    # A run that somebody answers for is locked, and goes on anyway.
+    locked = Run.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=run_id).first()
+    goes_on = locked is not None and _waiting_for_nothing().filter(pk=run_id).exists()
+    if goes_on:
+        _resume(run_id)
+    return goes_on
+
+
+def _waiting_for_nothing() -> QuerySet[Run]:
+    pending = Approval.objects.filter(run=OuterRef("pk"), status=ApprovalStatus.PENDING)
+    return Run.objects.filter(~Exists(pending), status=RunStatus.WAITING, ended_at=None)
+
+
+def _resume(run_id: int) -> None:
+    """Put a run that has its answer back into the line."""
+    waiting = Run.objects.filter(pk=run_id, status=RunStatus.WAITING)
+    waiting.update(status=RunStatus.INTERRUPTED)
+
+
+def _is_of(asked: Approval | Turn, tool: Tool, call: ToolCall) -> bool:
+    """Tell whether this is the very call that was asked about, to the letter."""
+    name = tool.name if isinstance(asked, Approval) else call.tool
+    return asked.tool == storable(name)[:120] and _exactly(asked.inputs) == _exactly(call.inputs)
+
+
+def _exactly(inputs: Mapping[str, Any] | None) -> str:
+    return json.dumps(storable_json(inputs), sort_keys=True)
+
+
+def _too_late(approval: Approval) -> str:
+    match approval.status:
+        case ApprovalStatus.GRANTED:
+            return "This was allowed already."
+        case ApprovalStatus.DENIED:
+            return "This was refused already."
+        case ApprovalStatus.WITHDRAWN:
+            return "The run was stopped before this was answered."
+        case _:
+            return "This was not answered in time, and did not run."

@@ -1,0 +1,122 @@
+"""A thread of each worker that looks after the runs that nobody holds.
+
+It keeps a schedule of its own: it goes on while all places are taken, while the broker is away and
+while Redis hangs. So a lost message or a dead worker delays a run by moments, and never for ever.
+"""
+
+import logging
+import random
+import threading
+import time
+from collections import deque
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from chat.live.announce import announce_interrupted
+from chat.models import Run
+from chat.once import once
+from chat.runs.approvals import expire
+from chat.runs.crew import crew
+from chat.runs.lease import release_expired
+from chat.runs.line import anybody_waits
+from chat.runs.patience import hand_back
+from chat.runs.recount import recount
+from chat.runs.stop import end_stopped
+from chat.runs.wake import wake
+from chat.runs.watch import RENEW_SECONDS, watch
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 2.0
+RECOUNT_SECONDS = 3600.0
+TELL_SECONDS = 1.0
+AT_ONCE = 1.0
+"""How long a connection takes to be had, unless Postgres was away."""
+PATIENT_SECONDS = max(3.0, 2 * RENEW_SECONDS)
+"""How long every worker gets to renew its leases, before one that could not see them takes any."""
+
+
+class Reaper:
+    """Take back what a dead worker held, and begin here what no message told of."""
+
+    def __init__(self) -> None:
+        self._untold: deque[int] = deque()
+        self._recounted: float | None = None
+        self._thread: threading.Thread | None = None
+        self._patient_until = 0.0
+
+    def start(self) -> None:
+        """Look from now on, until the process ends."""
+        if self._thread is None:
+            self._patient_until = time.monotonic() + PATIENT_SECONDS
+            self._thread = threading.Thread(target=self._look_for_ever, name="reaper", daemon=True)
+            self._thread.start()
+
+    def look(self) -> None:
+        """Do one round; whatever becomes of one duty, the others are done."""
+        for duty in (self._recount, self._take_back, end_stopped, _begin, self._resume, self._tell):
+            try:
+                duty()
+            except (DatabaseError, InterfaceError) as error:
+                logger.warning("The reaper cannot reach Postgres: %s", error)
+                self._patient_until = time.monotonic() + PATIENT_SECONDS
+            except Exception:
+                logger.exception("The reaper stumbled")
+            finally:
+                hand_back()
+
+    def _look_for_ever(self) -> None:
+        while True:
+            self.look()
+            # Several workers that were started at once shall not look at once.
+            time.sleep(LOOK_SECONDS * random.uniform(0.75, 1.25))  # noqa: S311
+
+    def _recount(self) -> None:
+        if self._recounted is None or time.monotonic() - self._recounted > RECOUNT_SECONDS:
+            recount()
+            self._recounted = time.monotonic()
+
+    def _take_back(self) -> None:
+        """Take back what a dead worker held, and tell of it before anybody goes on with it.
+
+        When Postgres was away, those who live first get the time to say so.
+        """
+        asked_at = time.monotonic()
+        connection.ensure_connection()
+        now = time.monotonic()
+        # Where connections are always slow to be had, every other time is time enough.
+        if now - asked_at > AT_ONCE and now > self._patient_until + PATIENT_SECONDS:
+            self._patient_until = now + PATIENT_SECONDS
+        if now < self._patient_until:
+            return
+        lost = release_expired()
+        self._untold.extend(lost)
+        hand_back()
+        until = time.monotonic() + TELL_SECONDS
+        for run in Run.objects.filter(pk__in=lost):
+            if time.monotonic() < until:
+                announce_interrupted(run)
+
+    def _resume(self) -> None:
+        self._untold.extend(expire())
+
+    def _tell(self) -> None:
+        """Tell of what goes on; while Redis hangs each takes seconds, and the rest waits."""
+        until = time.monotonic() + LOOK_SECONDS
+        while self._untold and time.monotonic() < until:
+            run_id = self._untold.popleft()
+            wake(run_id)
+            run = Run.objects.filter(pk=run_id).first()
+            if run is not None:
+                announce_interrupted(run)
+
+
+def _begin() -> None:
+    if not watch().is_leaving and anybody_waits():
+        crew().lend_a_hand()
+
+
+@once
+def reaper() -> Reaper:
+    """Return this process's reaper."""
+    return Reaper()

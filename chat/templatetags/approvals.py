@@ -1,0 +1,72 @@
+"""How an approval is put into words, and how exactly that is shown which it is about."""
+
+import json
+from typing import Any
+
+from django import template
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from agents.tools.spec import Safety
+from agents.visible import escape_of, name_of, revealed
+from chat.models import Approval, ApprovalStatus
+
+register = template.Library()
+
+
+@register.filter
+def shown(value: Any) -> SafeString:
+    """Return an input in full, a text as it is and all else as JSON, with nothing hidden in it."""
+    text = _text(value)
+    # The marks are of digits, and all that the model wrote is escaped before.
+    return mark_safe(revealed(escape(text), _mark))  # noqa: S308
+
+
+@register.filter
+def is_long(value: Any) -> bool:
+    """Tell whether an input may be longer than the place that it is shown in."""
+    text = _text(value)
+    return len(text) > 1_000 or text.count("\n") > 15
+
+
+@register.filter
+def length_in_words(value: Any) -> str:
+    """Say how long an input is."""
+    return f"{len(_text(value)):,} characters"
+
+
+@register.filter
+def exactly(value: Any) -> str:
+    """Return JSON in plain ASCII, so that no two different values look the same."""
+    return json.dumps(value, indent=2)
+
+
+@register.filter
+def risk_in_words(approval: Approval) -> str:
+    """Say why it is asked."""
+    return {
+        Safety.SENSITIVE: "It can change something, or reach what is private.",
+        Safety.DANGEROUS: "It can do harm that cannot be undone.",
+    }.get(Safety(approval.safety), "This policy asks before each call of it.")
+
+
+@register.filter
+def answer_in_words(approval: Approval) -> str:
+    """Say what became of the question, and who answered it."""
+    by = f" by {approval.decided_by}" if approval.decided_by else ""
+    return {
+        ApprovalStatus.PENDING: "Waits for an answer.",
+        ApprovalStatus.GRANTED: f"Allowed{by}",
+        ApprovalStatus.DENIED: f"Refused{by}",
+        ApprovalStatus.EXPIRED: "Not answered in time",
+        ApprovalStatus.WITHDRAWN: "Stopped before it was answered",
+    }[ApprovalStatus(approval.status)]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _mark(character: str) -> str:
+    title, name = escape_of(character), name_of(character)
+    return f'<span class="approval__hidden" title="{title}">{name}</span>'

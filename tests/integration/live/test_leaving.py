@@ -1,0 +1,56 @@
+"""Pages that leave at any moment leave nothing behind in the server."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from channels.db import database_sync_to_async
+
+from chat.live.reader import reader
+from chat.models import Conversation, Run, User
+
+OpenPage = Callable[..., Awaitable[Any]]
+CHANCE = random.Random(3)  # noqa: S311
+
+
+async def nothing_is_left() -> None:
+    for _ in range(400):
+        tasks = [task for task in asyncio.all_tasks() if "_serve" in repr(task)]
+        if not tasks and not list(reader().followers()):
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"Left behind: {tasks}, {list(reader().followers())}")
+
+
+async def test_a_socket_that_is_lost_while_it_says_hello_is_forgotten(
+    page_of: OpenPage, ada: User, conversation: Conversation, asked: Callable[..., Run]
+) -> None:
+    run = await database_sync_to_async(asked)([])
+
+    async def come_and_go() -> None:
+        page = await page_of(ada, conversation)
+        await page.say({"type": "hello", "cursors": {str(run.pk): "0-0"}, "after": run.pk})
+        await asyncio.sleep(CHANCE.random() * 0.05)
+        await page.leave()
+
+    for _ in range(15):
+        await asyncio.gather(*(come_and_go() for _ in range(8)))
+
+    await nothing_is_left()
+
+
+async def test_a_response_that_is_lost_while_it_begins_is_forgotten(
+    events_of: OpenPage, ada: User, conversation: Conversation, asked: Callable[..., Run]
+) -> None:
+    run = await database_sync_to_async(asked)([])
+
+    async def come_and_go() -> None:
+        page = await events_of(ada, conversation, f"after={run.pk}&cursors={run.pk}:0-0")
+        await asyncio.sleep(CHANCE.random() * 0.05)
+        await page.leave()
+
+    for _ in range(8):
+        await asyncio.gather(*(come_and_go() for _ in range(8)))
+
+    await nothing_is_left()

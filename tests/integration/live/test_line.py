@@ -1,0 +1,86 @@
+"""Who waits for a worker sees how many are ahead, and what no frame told is told by the record."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from django.utils import timezone
+
+from agents.control import Control
+from chat.live.publisher import publisher
+from chat.models import Conversation, Run, RunStatus, User
+from chat.runs.lease import claim, release
+
+PageOf = Callable[..., Awaitable[Any]]
+Asked = Callable[..., Run]
+
+
+def is_place(run: Run) -> Callable[[dict[str, Any]], bool]:
+    return lambda frame: frame["type"] == "run.queued" and frame["run"] == run.pk
+
+
+async def test_a_run_that_waits_for_a_worker_is_told_its_place_whenever_it_changes(
+    page_of: PageOf, ada: User, conversation: Conversation, asked: Asked
+) -> None:
+    first, second = [await database_sync_to_async(asked)([]) for _ in range(2)]
+    page = await page_of(ada, conversation)
+    await page.hello({str(first.pk): "0-0", str(second.pk): "0-0"}, after=second.pk)
+    before = await page.until(is_place(second))
+    await database_sync_to_async(first.request_stop)()
+    after = await page.until(is_place(second))
+
+    assert (before["ahead"], after["ahead"]) == (1, 0)
+
+
+async def test_nobody_is_told_the_place_of_a_run_that_works(
+    page_of: PageOf, ada: User, conversation: Conversation, asked: Asked
+) -> None:
+    waiting, works = [await database_sync_to_async(asked)([]) for _ in range(2)]
+    await database_sync_to_async(claim)(works.pk, "this test")
+    page = await page_of(ada, conversation)
+    await page.hello({str(works.pk): "1-0", str(waiting.pk): "0-0"}, after=works.pk)
+    await page.until(is_place(waiting))
+
+    assert not [frame for frame in page.frames if is_place(works)(frame)]
+
+
+async def test_a_run_that_was_let_go_of_is_told_its_place(
+    page_of: PageOf, ada: User, conversation: Conversation, asked: Asked
+) -> None:
+    run = await database_sync_to_async(asked)([])
+    held = await database_sync_to_async(claim)(run.pk, "this test")
+    assert held is not None
+    page = await page_of(ada, conversation)
+    await page.hello({str(run.pk): "1-0"}, after=run.pk)
+    publisher().open(run.pk, 1, Control()).put({"type": "run.started", "attempt": 1})
+    await page.until(lambda frame: frame["type"] == "events")
+    await database_sync_to_async(release)(held)
+    place = await page.until(is_place(run))
+
+    assert place["ahead"] == 0
+
+
+@pytest.mark.parametrize("status", [RunStatus.INTERRUPTED, RunStatus.STOPPED])
+async def test_what_redis_never_told_is_told_by_the_record(
+    page_of: PageOf, ada: User, conversation: Conversation, asked: Asked, status: RunStatus
+) -> None:
+    run = await database_sync_to_async(asked)([])
+    await database_sync_to_async(claim)(run.pk, "this test")
+    page = await page_of(ada, conversation)
+    await page.hello({str(run.pk): "1-0"}, after=run.pk)
+    channel = publisher().open(run.pk, 1, Control())
+    for text in ("a", "b"):
+        channel.put({"type": "thought.delta", "index": 0, "text": text})
+        channel.seal()
+    assert await asyncio.to_thread(publisher().flush, 10)
+    ended_at = timezone.now() if status == RunStatus.STOPPED else None
+    await Run.objects.filter(pk=run.pk).aupdate(
+        status=status, lease_until=None, ended_at=ended_at, stream_id="1-1"
+    )
+    snapshot = await page.until(lambda frame: frame["type"] == "run.snapshot", seconds=40)
+
+    assert f'data-status="{status}"' in snapshot["html"]
+    if status == RunStatus.INTERRUPTED:
+        assert snapshot["id"] == "2-0"  # after all that the page has read

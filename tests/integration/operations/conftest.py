@@ -1,0 +1,69 @@
+"""A database beside the tests' own, and Turnstone's commands on it."""
+
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+from django.db import connection
+
+from project.backup import address_of
+
+ROOT = Path(__file__).resolve().parents[3]
+Parameters = dict[str, Any]
+
+
+@pytest.fixture
+def parameters(transactional_db: None) -> Parameters:
+    """Return how the tests' database is reached."""
+    return dict(connection.get_connection_params())
+
+
+@pytest.fixture
+def empty(parameters: Parameters) -> Iterator[Parameters]:
+    """Make an empty database beside the tests' own."""
+    name = f"beside_{uuid.uuid4().hex[:8]}"
+    address = address_of(parameters)
+    with psycopg.connect(address, autocommit=True) as server:
+        server.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
+    yield parameters | {"dbname": name}
+    with psycopg.connect(address, autocommit=True) as server:
+        server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def address() -> Callable[[Parameters], str]:
+    """Write how a database is reached as a DATABASE_URL."""
+
+    def write(parameters: Parameters) -> str:
+        own = urlsplit(os.environ["DATABASE_URL"])
+        folder = own.path.rpartition("/")[0]  # of the socket, where there is one
+        return urlunsplit(own._replace(path=f"{folder}/{parameters['dbname']}"))
+
+    return write
+
+
+@pytest.fixture
+def python(address: Callable[[Parameters], str]) -> Callable[..., str]:
+    """Run Python on a database and return its output: `python(empty, "manage.py", "migrate")`."""
+
+    def run(parameters: Parameters, *words: str) -> str:
+        own = {"DATABASE_URL": address(parameters), "TURNSTONE_LOCAL_SERVERS": "none"}
+        done = subprocess.run(
+            [sys.executable, *words],
+            cwd=ROOT,
+            env=os.environ | own,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run

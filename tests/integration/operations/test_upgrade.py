@@ -1,0 +1,58 @@
+"""What an earlier release has stored is whole after an upgrade, and its runs go on."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from project.backup import address_of
+
+FIRST = (Path(__file__).parent / "first_release.sql").read_text(encoding="utf-8")
+FINISH = """
+import django
+django.setup()
+from chat.runs import lease, runner
+print(*lease.release_expired())
+while runner.work_next():
+    pass
+"""
+Parameters = dict[str, Any]
+
+
+@pytest.fixture
+def upgraded(empty: Parameters, python: Callable[..., str]) -> Parameters:
+    """Bring a database of the first release up to date."""
+    python(empty, "manage.py", "migrate", "chat", "0001_initial")
+    with psycopg.connect(address_of(empty)) as old:
+        old.execute("TRUNCATE chat_policy CASCADE")  # published by the migration, and in the file
+        old.execute(FIRST)
+    python(empty, "manage.py", "migrate")
+    return empty
+
+
+def test_all_that_was_stored_before_an_upgrade_verifies_after_it(
+    upgraded: Parameters, python: Callable[..., str]
+) -> None:
+    words = python(upgraded, "manage.py", "runs", "verify", "--all")
+
+    assert words == "Of 10 runs 10 agree, 0 differ, 0 cannot be replayed.\n"
+
+
+def test_runs_that_an_upgrade_interrupted_go_on_to_their_end(
+    upgraded: Parameters, python: Callable[..., str]
+) -> None:
+    lines = python(upgraded, "manage.py", "runs", "list", "--json").splitlines()
+    before = {line["run"]: line["status"] for line in map(json.loads, lines)}
+
+    python(upgraded, "-c", FINISH)
+
+    with psycopg.connect(address_of(upgraded)) as new:
+        query = "SELECT id, status, answer FROM chat_run WHERE id = ANY(%s) ORDER BY id"
+        after = new.execute(query, [list(before)]).fetchall()
+    assert sorted(before.values()) == ["interrupted", "queued", "running"]
+    assert [(status, answer) for _, status, answer in after] == [("succeeded", "It is 42.")] * 3
+    words = python(upgraded, "manage.py", "runs", "verify", "--all")
+    assert words == "Of 13 runs 13 agree, 0 differ, 0 cannot be replayed.\n"
