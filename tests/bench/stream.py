@@ -9,23 +9,31 @@ in its web process, so its CPU holds the making too and its delay no hop. CPU is
 
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from project import programs  # noqa: E402
 from project.throwaway import throwaway  # noqa: E402
+from tests.bench.processes import (  # noqa: E402
+    Process,
+    call,
+    cpu_seconds,
+    end,
+    expect,
+    free_port,
+    popen,
+    running,
+    say,
+    wait_until_listening,
+    worker,
+)
 
 HERE = Path(__file__).parent
 PARTS = HERE / "streaming"
@@ -34,7 +42,6 @@ SOCKETS = [int(n) for n in os.environ.get("N", "50,200,500").split(",")]
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 TOKENS = 200
 RATE = 50
-START_SECONDS = 60
 
 Figures = dict[str, float]
 
@@ -139,8 +146,8 @@ def measure(
     dialect: str,
     port: int,
     targets: list[dict[str, Any]],
-    server: "subprocess.Popen[str]",
-    producer: "subprocess.Popen[str] | None",
+    server: Process,
+    producer: Process | None,
     environment: Mapping[str, str],
 ) -> Figures:
     """Connect all sockets, start the tokens, and return the figures of one run."""
@@ -160,114 +167,6 @@ def measure(
     finally:
         end(client)
     return figures | {"cpu": used / max(figures["got"], 1) * 1000}
-
-
-@contextmanager
-def worker(
-    environment: Mapping[str, str], script: Path, *arguments: str
-) -> Iterator["subprocess.Popen[str]"]:
-    """Start a producer and wait until it is ready to be told to begin."""
-    process = popen((sys.executable, str(script), *arguments), environment, pipes=True)
-    try:
-        expect(process, "up")
-        yield process
-    finally:
-        end(process)
-
-
-@contextmanager
-def running(
-    command: tuple[str, ...], environment: Mapping[str, str], folder: Path = ROOT
-) -> Iterator["subprocess.Popen[str]"]:
-    """Run a server for the length of a block."""
-    process = popen(command, environment, folder=folder)
-    try:
-        yield process
-    finally:
-        end(process)
-
-
-def popen(
-    command: tuple[str, ...],
-    environment: Mapping[str, str],
-    *,
-    pipes: bool = False,
-    folder: Path = ROOT,
-) -> "subprocess.Popen[str]":
-    """Start a process of ours; what servers say is of no use here."""
-    pipe = subprocess.PIPE if pipes else subprocess.DEVNULL
-    quiet = None if pipes else subprocess.DEVNULL
-    return subprocess.Popen(
-        command, env=environment, cwd=folder, stdin=pipe, stdout=pipe, stderr=quiet, text=True
-    )
-
-
-def end(process: "subprocess.Popen[str]") -> None:
-    """End a process that we started, and its children."""
-    children = (
-        psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
-    )
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    for child in children:
-        if child.is_running():
-            child.kill()
-
-
-def say(process: "subprocess.Popen[str]", line: str) -> None:
-    """Write a line to a process."""
-    assert process.stdin is not None
-    process.stdin.write(line + "\n")
-    process.stdin.flush()
-
-
-def expect(process: "subprocess.Popen[str]", word: str) -> None:
-    """Wait for a process to say a word."""
-    assert process.stdout is not None
-    line = process.stdout.readline().strip()
-    if line != word:
-        sys.exit(f"{process.args!r} said {line!r} where {word!r} was expected.")
-
-
-def cpu_seconds(pid: int) -> float:
-    """Return the CPU time of a process and its children."""
-    process = psutil.Process(pid)
-    times = [one.cpu_times() for one in (process, *process.children(recursive=True))]
-    return sum(time.user + time.system for time in times)
-
-
-def wait_until_listening(port: int, server: "subprocess.Popen[str]") -> None:
-    """Wait until a server takes connections."""
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            if server.poll() is not None or time.monotonic() > deadline:
-                sys.exit(f"{server.args!r} did not start.")
-            time.sleep(0.05)
-        else:
-            return
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def call(environment: Mapping[str, str], script: str | Path, *arguments: str) -> str:
-    """Run a script to its end and return the last line it said."""
-    command = (sys.executable, str(script), *arguments)
-    done = subprocess.run(
-        command, env=environment, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
-    )
-    return done.stdout.strip().rpartition("\n")[2]
 
 
 def chainlit_python() -> Path | None:
