@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 
+from autobahn.exception import Disconnected
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from chat.live.inbox import Inbox
@@ -58,4 +60,5 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self.close(BROKEN)
 
     async def _send_text(self, text: str) -> None:
-        await self.base_send({"type": "websocket.send", "text": text, "bytes": None})
+        with suppress(Disconnected):  # the page has gone; `disconnect` follows and ends the rest
+            await self.base_send({"type": "websocket.send", "text": text, "bytes": None})

@@ -160,7 +160,8 @@ async def page_of(transactional_db: None) -> AsyncIterator[Callable[..., Awaitab
         cookie = await database_sync_to_async(_cookie)(user)
         headers = [kw.get("origin", ORIGIN), (b"cookie", cookie)]
         path = f"/ws/conversations/{number}/"
-        page = Page(WebsocketCommunicator(application, path, headers=headers))
+        server = kw.get("server", application)
+        page = Page(WebsocketCommunicator(server, path, headers=headers))
         page.was_accepted = await page.open()
         if page.was_accepted:
             pages.append(page)

@@ -1,14 +1,18 @@
 """Pages that leave at any moment leave nothing behind in the server."""
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
+from autobahn.exception import Disconnected
 from channels.db import database_sync_to_async
 
 from chat.live.reader import reader
 from chat.models import Conversation, Run, User
+from project.asgi import application
 
 OpenPage = Callable[..., Awaitable[Any]]
 CHANCE = random.Random(3)  # noqa: S311
@@ -54,3 +58,30 @@ async def test_a_response_that_is_lost_while_it_begins_is_forgotten(
         await asyncio.gather(*(come_and_go() for _ in range(8)))
 
     await nothing_is_left()
+
+
+async def test_a_socket_that_is_gone_before_anybody_knows_is_no_error(
+    page_of: OpenPage,
+    ada: User,
+    conversation: Conversation,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    was_refused = asyncio.Event()
+
+    async def gone(scope: Any, receive: Any, send: Any) -> None:
+        async def refuse(message: Any) -> None:
+            if message["type"] == "websocket.send":
+                was_refused.set()
+                raise Disconnected("Attempt to send on a closed protocol")
+            await send(message)
+
+        await application(scope, receive, refuse)
+
+    with caplog.at_level(logging.WARNING):
+        page = await page_of(ada, conversation, server=gone)
+        await page.say({"type": "hello", "cursors": {}, "after": 0})
+        await was_refused.wait()
+        await page.leave()
+        await nothing_is_left()
+
+    assert not [record for record in caplog.records if record.name.startswith("chat.live")]
