@@ -15,18 +15,24 @@ import hypothesis
 import pytest
 import redis
 from django.conf import settings
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
 from project.throwaway import throwaway
 
 ORDER = ("unit", "integration", "e2e", "chaos")
 """The browser's worker comes late, so that it takes no other test's work from the queue."""
-WORKERS = frozenset(("worker", "begun", "workers"))
-"""The fixtures that give a test a worker process."""
+PROCESSES = frozenset(("worker", "begun", "start_worker", "python"))
+"""The fixtures that start processes."""
 
 # No test asserts a time. CI tries the same examples each time, at home new ones are tried.
 hypothesis.settings.register_profile("home", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "home")
+
+# One round instead of a million: half the suite's time went into the passwords of people who never
+# sign in by one. The hash names its rounds, so the real web process reads it like any other.
+PBKDF2PasswordHasher.iterations = 1
+settings.WHITENOISE_AUTOREFRESH = True  # or each test client would first look at every static file
 
 MARKER = "turnstone:tests"
 QUEUE_BINDINGS = b"_kombu.binding."
@@ -53,8 +59,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.services)
         if _kind(item) == "e2e":
             item.add_marker(pytest.mark.browser)
-        if not WORKERS.isdisjoint(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.worker)
+        if not PROCESSES.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.processes)
     items.sort(key=lambda item: ORDER.index(_kind(item)) if _kind(item) in ORDER else -1)
 
 

@@ -1,6 +1,8 @@
 """Install what the suite needs and run all of it: `make test` and `make test-postgres15`.
 
-Words after the options go to pytest: `make test ARGS="tests/unit -k calculator"`.
+Words after the options go to pytest: `make test ARGS="tests/unit -k calculator"`. Without them the
+suite runs in lanes side by side, since most tests wait most of the time; each lane has throw-away
+servers of its own, whatever DATABASE_URL and REDIS_URL say.
 """
 
 import argparse
@@ -11,23 +13,34 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TextIO
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 CHROMIUM = ("chromium", "google-chrome", "chromium-browser", "google-chrome-stable")
 OLDEST_NODE = (20, 15)
-PYTEST = (sys.executable, "-m", "pytest")
-COMPUTES = ("tests/unit", "tests/conformance")
+POSTGRES = Path("/usr/lib/postgresql")
+SERVERS = ("DATABASE_URL", "REDIS_URL")
+PYTEST = (sys.executable, "-m", "pytest", "--durations=10", "--durations-min=5")
 OTHER_POSTGRES = "15"
-TOUCHES_THE_DATABASE = (
-    *("-m", "services and not browser and not worker"),
-    *("--ignore-glob=*/test_start*.py", "--ignore=tests/integration/live"),
-)
+TOUCHES_THE_DATABASE = ("-m", "services and not browser and not processes")
 """What asks the other Postgres its own questions; processes that die are the same beside both."""
+RUNS, E2E = "tests/integration/runs", ("tests/e2e", "tests/chaos")
+COMPUTES = ("tests/unit", "tests/conformance")
+SQL = ("tests/integration/reading", f"{RUNS}/test_line.py", f"{RUNS}/test_ask.py")
+"""What has SQL that another version could read otherwise: every run of the suite asks it."""
+REST = tuple(f"--ignore={place}" for place in (*COMPUTES, *E2E))
+PIECES = {
+    "what starts processes": (*REST, "-m", "processes"),
+    "what computes": COMPUTES,
+    "browser and chaos": E2E,
+    "runs": (RUNS, "-m", "not processes"),
+    "pages, search, live path": (*REST, f"--ignore={RUNS}", "-m", "not processes"),
+}
+"""The suite in pieces, the longest first; together they leave nothing out."""
+LANES = 3
 
 
 def main() -> int:
@@ -52,23 +65,15 @@ def main() -> int:
 
 
 def run_all() -> list[int]:
-    """Run what mostly waits, and what mostly computes beside it; what that printed comes after."""
-    with tempfile.TemporaryFile("w+") as printed, ThreadPoolExecutor(1) as beside:
-        computed = beside.submit(run_what_computes, printed)
-        codes = [run([*PYTEST, *(f"--ignore={place}" for place in COMPUTES)])]
-        codes += computed.result()
-        printed.seek(0)
-        shutil.copyfileobj(printed, sys.stdout)
-    return codes
-
-
-def run_what_computes(output: TextIO) -> list[int]:
-    """Run the unit tests, those of the pages' modules, and what asks the other Postgres."""
-    return [
-        run([*PYTEST, "-q", *COMPUTES], output),
-        run_javascript(output),
-        run_on_postgres(OTHER_POSTGRES, ["-q"], output, optional=True),
-    ]
+    """Run the pieces in lanes side by side; each prints when it is done."""
+    for name in SERVERS:
+        os.environ.pop(name, None)
+    with ThreadPoolExecutor(LANES) as lanes:
+        pieces = [
+            lanes.submit(run_piece, name, [*PYTEST, "-q", *words]) for name, words in PIECES.items()
+        ]
+        pieces += [lanes.submit(run_on_other_postgres), lanes.submit(run_javascript)]
+        return [piece.result() for piece in pieces]
 
 
 def prepare() -> None:
@@ -118,35 +123,52 @@ def install(package: str) -> None:
     require(["apt-get", "install", "-y", "-qq", "--no-install-recommends", package])
 
 
-def run_javascript(output: TextIO | None = None) -> int:
+def run_javascript() -> int:
     """Run the tests of the pages' modules."""
     tests = sorted(str(path) for path in (ROOT / "tests" / "unit" / "js").glob("*.test.*js"))
-    return run(["node", "--test", *tests], output)
+    return run_piece("JavaScript", ["node", "--test", *tests])
 
 
-def run_on_postgres(
-    version: str, words: list[str], output: TextIO | None = None, optional: bool = False
-) -> int:
+def run_on_other_postgres() -> int:
+    """Run what has SQL of its own on the other Postgres, where it is installed."""
+    if not _programs(OTHER_POSTGRES):
+        print(f"Postgres {OTHER_POSTGRES} is not installed; nothing runs on it.", flush=True)
+        return 0
+    environment = _beside(OTHER_POSTGRES)
+    return run_piece(f"Postgres {OTHER_POSTGRES}", [*PYTEST, "-q", *SQL], environment)
+
+
+def run_on_postgres(version: str, words: list[str]) -> int:
     """Run what touches the database on a throw-away server of another version."""
-    binaries = Path(f"/usr/lib/postgresql/{version}/bin")
-    if not (binaries / "initdb").exists():
-        print(f"Postgres {version} is not installed; nothing ran on it.", file=output, flush=True)
-        return 0 if optional else 1
-    print(f"On Postgres {version}:", file=output, flush=True)
-    environment = os.environ | {"TURNSTONE_POSTGRES": str(binaries)}
-    environment.pop("DATABASE_URL", None)
-    environment.pop("REDIS_URL", None)
-    return run([*PYTEST, *TOUCHES_THE_DATABASE, *words], output, environment)
+    if not _programs(version):
+        sys.exit(f"Postgres {version} is not installed.")
+    return run([*PYTEST, *TOUCHES_THE_DATABASE, *words], env=_beside(version))
 
 
-def run(
-    command: list[str],
-    output: TextIO | None = None,
-    environment: Mapping[str, str] | None = None,
-) -> int:
-    """Run a command, in the open unless `output` takes what it prints, and return its code."""
-    stderr = None if output is None else subprocess.STDOUT
-    return subprocess.call(command, stdout=output, stderr=stderr, env=environment)
+def _programs(version: str) -> bool:
+    return (POSTGRES / version / "bin" / "initdb").exists()
+
+
+def _beside(version: str) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if k not in SERVERS}
+    return kept | {"TURNSTONE_POSTGRES": str(POSTGRES / version / "bin")}
+
+
+def run_piece(name: str, command: list[str], environment: dict[str, str] | None = None) -> int:
+    """Run a command beside others, print what it printed as one, and return its code."""
+    began = time.monotonic()
+    print(f"== {name} begins", flush=True)
+    with tempfile.TemporaryFile() as printed:
+        code = run(command, stdout=printed, stderr=subprocess.STDOUT, env=environment)
+        printed.seek(0)
+        said = printed.read().decode(errors="replace")
+    print(f"{said}\n== {name} ended after {time.monotonic() - began:.0f} s: {code}", flush=True)
+    return code
+
+
+def run(command: list[str], **options: Any) -> int:
+    """Run a command and return its code."""
+    return subprocess.call(command, **options)
 
 
 def require(command: list[str]) -> None:

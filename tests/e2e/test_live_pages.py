@@ -102,7 +102,7 @@ def test_a_run_that_waits_or_was_let_go_of_says_so(
     expect(status).to_contain_text("Thinking", timeout=30_000)
     expect(page.locator(".turn__thought").first).to_contain_text("tick tick", timeout=30_000)
     stack.stop_worker()
-    expect(status).to_contain_text("Interrupted; it goes on as soon as a worker is free")
+    expect(status).to_contain_text("Interrupted; it goes on")
     expect(page.locator(".run")).to_have_attribute("data-status", "interrupted")
     expect(status).to_contain_text("Interrupted; it goes on next")
     stack.start()

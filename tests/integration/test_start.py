@@ -17,6 +17,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("agents", "chat", "project", "static", "templates", "manage.py")
 READY = re.compile(r"ready at (http://\S+)")

@@ -140,7 +140,7 @@ def test_a_call_after_the_last_turn_stands_at_the_end(
 def test_a_page_holds_a_hundred_turns_and_stays_small(
     ada: User, tell: TellRun, browse: Browse
 ) -> None:
-    big = "a line of output\n" * 6000
+    big = "a line of output\n" * 1500
     run = tell(ada, *({"thought": f"thought {i}.", "observation": big} for i in range(120)))
     browser = browse(ada)
 

@@ -19,7 +19,7 @@ from agents.errors import ProviderLimited, SlotTaken, Stopped
 from agents.reasoning.slots import Lane
 from chat.runs.slots import RedisSlots
 
-pytestmark = pytest.mark.services
+pytestmark = [pytest.mark.services, pytest.mark.processes]
 
 WORKER = """
 import sys
