@@ -27,17 +27,18 @@ PYTEST = (sys.executable, "-m", "pytest", "--durations=10", "--durations-min=5")
 OTHER_POSTGRES = "15"
 TOUCHES_THE_DATABASE = ("-m", "services and not browser and not processes")
 """What asks the other Postgres its own questions; processes that die are the same beside both."""
-RUNS, E2E = "tests/integration/runs", ("tests/e2e", "tests/chaos")
+RUNS, E2E, CHAOS = "tests/integration/runs", "tests/e2e", "tests/chaos"
 COMPUTES = ("tests/unit", "tests/conformance")
 SQL = ("tests/integration/reading", f"{RUNS}/test_line.py", f"{RUNS}/test_ask.py")
 """What has SQL that another version could read otherwise: every run of the suite asks it."""
-REST = tuple(f"--ignore={place}" for place in (*COMPUTES, *E2E))
+REST = tuple(f"--ignore={place}" for place in (*COMPUTES, E2E, CHAOS))
 PIECES = {
     "what starts processes": (*REST, "-m", "processes"),
     "what computes": COMPUTES,
-    "browser and chaos": E2E,
+    "browser": (E2E,),
     "runs": (RUNS, "-m", "not processes"),
     "pages, search, live path": (*REST, f"--ignore={RUNS}", "-m", "not processes"),
+    "chaos": (CHAOS,),
 }
 """The suite in pieces, the longest first; together they leave nothing out."""
 LANES = 3

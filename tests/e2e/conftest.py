@@ -15,28 +15,19 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 
 from chat.models import Run, User
 from project import programs
 from project.processes import Child, Program, start, stop
+from tests.e2e.chromium import Chromium
 
 # Playwright keeps a loop running in the test's thread, where Django would refuse its own ORM.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 expect.set_options(timeout=15_000)  # a machine may be busy; what is waited for comes or not
 
-CHROMIUM = ("/usr/bin/chromium", "/usr/bin/google-chrome", "/usr/bin/chromium-browser")
-CHROMIUM_OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 ANSWERED = re.compile(r"access: (websocket\.|\w+ \S+ [23]\d\d,)")
 """What the web process says of requests that went well: thousands of lines under a failure."""
 
@@ -170,23 +161,31 @@ def pytest_runtest_makereport(
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Launch Chromium: TURNSTONE_CHROMIUM, the machine's own, or Playwright's."""
-    found = [path for path in CHROMIUM if Path(path).exists()]
-    path = os.environ.get("TURNSTONE_CHROMIUM") or (found[0] if found else None)
+def _chromium() -> Iterator[Chromium]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_OPTIONS)
-        yield browser
-        browser.close()
+        chromium = Chromium(playwright)
+        yield chromium
+        chromium.quit()
 
 
 @pytest.fixture
-def page(browser: Browser, stack: Stack) -> Iterator[Page]:
+def window(_chromium: Chromium) -> Iterator[Callable[..., Page]]:
+    """Open empty windows that share nothing: `plain = window(java_script_enabled=False)`."""
+    contexts = []
+
+    def open_window(**options: Any) -> Page:
+        contexts.append(_chromium.open(**options))
+        return contexts[-1].new_page()
+
+    yield open_window
+    for context in contexts:
+        _chromium.close(context)
+
+
+@pytest.fixture
+def page(stack: Stack, window: Callable[..., Page]) -> Page:
     """Open an empty window on the stack, `page.goto("/")` being its first page; nobody is in."""
-    context = browser.new_context(base_url=stack.url, viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(15_000)
-    yield context.new_page()
-    context.close()
+    return window(base_url=stack.url, viewport={"width": 1280, "height": 800})
 
 
 @pytest.fixture

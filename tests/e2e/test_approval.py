@@ -140,16 +140,15 @@ def test_an_answer_that_cannot_be_sent_says_so_and_can_be_given_again(
     assert Approval.objects.get().is_pending
 
 
-def test_a_question_is_answered_without_scripts(page: Page, card: Any) -> None:
-    context = page.context.browser.new_context(java_script_enabled=False)  # type: ignore[union-attr]
-    context.add_cookies(page.context.cookies())  # type: ignore[arg-type]
-    plain = context.new_page()
+def test_a_question_is_answered_without_scripts(
+    page: Page, card: Any, window: Callable[..., Page]
+) -> None:
+    plain = window(java_script_enabled=False, storage_state=page.context.storage_state())
     plain.goto(page.url)
 
     plain.get_by_role("button", name="Allow once").click()
 
     expect(page.locator(".run__answer")).to_contain_text("Done.")
-    context.close()
 
 
 def test_the_transcript_lets_its_owner_answer(page: Page, card: Any) -> None:

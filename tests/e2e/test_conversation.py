@@ -301,15 +301,10 @@ def test_two_windows_show_the_same_run(
 
 
 def test_without_scripts_a_question_is_asked_and_read(
-    page: Page, ada: User, stack: Any, wait_for: Callable[..., None]
+    page: Page, ada: User, window: Callable[..., Page], stack: Any, wait_for: Callable[..., None]
 ) -> None:
     state = page.context.storage_state()
-    browser = page.context.browser
-    assert browser is not None
-    context = browser.new_context(
-        java_script_enabled=False, base_url=stack.url, storage_state=state
-    )
-    plain = context.new_page()
+    plain = window(java_script_enabled=False, base_url=stack.url, storage_state=state)
     plain.goto("/")
 
     plain.get_by_label("Your message").fill("What is 8 * 8?")
@@ -320,7 +315,6 @@ def test_without_scripts_a_question_is_asked_and_read(
     expect(plain.locator(".run__answer")).to_contain_text("64")
     plain.locator(".run__status").click()
     expect(plain.locator(".turn__tool")).to_have_text("calculator")
-    context.close()
 
 
 def test_a_conversation_is_renamed_and_deleted(page: Page, ada: User) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from chat.models import Conversation, Policy, Run, User
 from chat.runs.ask import ask
@@ -65,10 +65,13 @@ def test_a_bad_clause_is_explained_where_it_was_typed(
 
 
 def test_search_works_with_scripts_blocked(
-    browser: Browser, stack: Any, sign_in: Callable[[Page, User], None], ada: User, answered: Run
+    stack: Any,
+    window: Callable[..., Page],
+    sign_in: Callable[[Page, User], None],
+    ada: User,
+    answered: Run,
 ) -> None:
-    context = browser.new_context(base_url=stack.url, java_script_enabled=False)
-    page = context.new_page()
+    page = window(base_url=stack.url, java_script_enabled=False)
     sign_in(page, ada)
     page.goto("/search/")
 
@@ -76,7 +79,6 @@ def test_search_works_with_scripts_blocked(
     page.get_by_role("button", name="Search", exact=True).click()
 
     expect(page.locator(".hit").first).to_contain_text("calculator")
-    context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

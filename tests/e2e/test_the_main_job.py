@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("agents", "chat", "project", "static", "templates", "manage.py")
@@ -54,12 +54,10 @@ def ask(page: Page, question: str) -> None:
 
 
 def test_a_newcomer_signs_in_asks_watches_and_reads_the_transcript(
-    browser: Browser, told: tuple[str, str, str]
+    told: tuple[str, str, str], window: Callable[..., Page]
 ) -> None:
     address, name, password = told
-    context = browser.new_context(base_url=address)
-    context.set_default_timeout(15_000)
-    page = context.new_page()
+    page = window(base_url=address)
     page.goto("/")
     page.get_by_label("User name or email").fill(name)
     page.get_by_label("Password").fill(password)
@@ -81,4 +79,3 @@ def test_a_newcomer_signs_in_asks_watches_and_reads_the_transcript(
     expect(turn.locator(".turn__tool")).to_have_text("python_repl")
     expect(turn.locator(".turn__action")).to_contain_text("print(sum(range(101)))")
     expect(turn.locator(".turn__observation")).to_contain_text("5050")
-    context.close()
