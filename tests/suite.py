@@ -158,7 +158,7 @@ def _beside(version: str) -> dict[str, str]:
 def run_piece(name: str, command: list[str], environment: dict[str, str] | None = None) -> int:
     """Run a command beside others, print what it printed as one, and return its code."""
     began = time.monotonic()
-    print(f"== {name} begins", flush=True)
+    print(f"== {name} begins\n", end="", flush=True)  # whole, beside the other lanes
     with tempfile.TemporaryFile() as printed:
         code = run(command, stdout=printed, stderr=subprocess.STDOUT, env=environment)
         printed.seek(0)
