@@ -139,7 +139,23 @@ def _wait_until_ready(one: Launch, wait_for: Wait) -> None:
 
 
 def _still_alive(family: list[psutil.Process]) -> list[str]:
-    return [str(one) for one in family if one.is_running() and one.status() != "zombie"]
+    return [str(one) for one in family if _lives(one)]
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _listening(process: psutil.Process) -> set[tuple[str, int]]:
+    try:
+        connections = process.net_connections("inet")
+    except psutil.NoSuchProcess:  # one of Postgres' that came and went
+        return set()
+    listening = (one.laddr for one in connections if one.status == psutil.CONN_LISTEN)
+    return {(address.ip, address.port) for address in listening}
 
 
 def test_one_ctrl_c_stops_all_that_a_bare_checkout_started(launch: Callable[..., Launch]) -> None:
@@ -203,12 +219,7 @@ def test_nothing_is_open_to_other_people_of_the_machine(running: Launch, wait_fo
     _wait_until_ready(running, wait_for)
     local = running.checkout / ".local"
 
-    listening = {
-        (connection.laddr.ip, connection.laddr.port)
-        for one in running.family()
-        for connection in one.net_connections("inet")
-        if connection.status == psutil.CONN_LISTEN
-    }
+    listening = set().union(*(_listening(one) for one in running.family()))
 
     assert listening == {("127.0.0.1", int(running.url.rpartition(":")[2]))}
     sockets = (local / "run").readlink()

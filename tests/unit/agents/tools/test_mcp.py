@@ -68,7 +68,14 @@ def call(kit: Toolkit, tool: str, /, control: Control | None = None, **inputs: A
 
 def processes(*words: str) -> list[psutil.Process]:
     children = psutil.Process().children(recursive=True)
-    return [child for child in children if all(w in " ".join(child.cmdline()) for w in words)]
+    return [child for child in children if all(w in _command(child) for w in words)]
+
+
+def _command(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def test_the_tools_of_a_started_server_are_called_by_their_long_names(
