@@ -42,7 +42,7 @@ PIECES = {
 }
 """The suite in pieces, the longest first; together they leave nothing out."""
 LANES = 2
-"""A third gains a minute or two of twelve on two cores, and has what waits for limits miss them."""
+"""A third gains two minutes of fifteen on two cores, and makes what has limits of seconds miss them."""
 
 
 def main() -> int:
