@@ -84,10 +84,12 @@ class Approved:
         """Return what was said to the call; None where it needs no approval."""
         try:
             tool = self.toolkit.get(call.tool)
+            if not needs_approval(tool, self.names):
+                return None
             self.toolkit.validate(tool, call.inputs)
         except (ToolNotFound, InvalidInputs):
             return None  # it can only fail, and nobody need be asked for that
-        return self.ask(tool, call) if needs_approval(tool, self.names) else None
+        return self.ask(tool, call)
 
 
 def _refusal(call: ToolCall, said: Approval) -> Observed:
