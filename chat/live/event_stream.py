@@ -108,7 +108,7 @@ class _Line:
 
     async def _greet(self, hello: frames.Hello) -> None:
         await self._viewer.enter()
-        await self._viewer.greet(hello)
+        await self._viewer.serve(hello)
 
     async def _send(self, text: str) -> None:
         place = _place(self._viewer.position)

@@ -102,21 +102,19 @@ class Viewer:
 
     async def take(self, text: str | None) -> None:
         """Grant what a message asks for, or say in words why not; the line stays open."""
-        frame: frames.ClientFrame | None = None
         try:
             frame = frames.parse(text)
-            await self._take(frame)
+        except frames.InvalidFrame as error:
+            await self._say(refusal(error, None))
+        else:
+            await self.serve(frame)
+
+    async def serve(self, frame: frames.ClientFrame) -> None:
+        """Grant what a frame asks for; a hello is sent what its page lacks, and then what comes."""
+        try:
+            await self._grant(frame)
         except Exception as error:
             await self._say(refusal(error, frame))
-        finally:
-            await self._forget_if_closed()
-
-    async def greet(self, hello: frames.Hello) -> None:
-        """Send what a page lacks that stands where `hello` says, and from then on what comes."""
-        try:
-            await self._take(hello)
-        except Exception as error:
-            await self._say(refusal(error, hello))
         finally:
             await self._forget_if_closed()
 
@@ -132,7 +130,7 @@ class Viewer:
         cursors = {follower.run_id: str(follower.cursor) for follower in live}
         return Position(cursors, self._settled)
 
-    async def _take(self, frame: frames.ClientFrame) -> None:
+    async def _grant(self, frame: frames.ClientFrame) -> None:
         if isinstance(frame, frames.Ping):
             self._unread = 0
             return
