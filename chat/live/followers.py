@@ -150,6 +150,7 @@ class RunFollower:
     async def _pass_on(self, entries: list[Entry]) -> list[Entry]:
         """Send what is new up to the first gap, and return what lies behind it."""
         payloads: list[str] = []
+        size = 0
         rest: list[Entry] = []
         for place, entry in enumerate(entries):
             if entry.id <= self.cursor:
@@ -161,14 +162,15 @@ class RunFollower:
                 self._excused = entry.id
                 rest = entries[place:]
                 break
-            if payloads and sum(map(len, payloads)) + len(entry.payload) > FRAME_CHARACTERS:
+            if payloads and size + len(entry.payload) > FRAME_CHARACTERS:
                 await self._send(payloads)
-                payloads = []
+                payloads, size = [], 0
             self.cursor = entry.id
             self.waits = entry.id.seq == 0
             self._place = None
             self.is_over = bool(entry.mark)
             payloads.append(entry.payload)
+            size += len(entry.payload)
         if payloads:
             await self._send(payloads)
         if self.is_over:
