@@ -24,8 +24,6 @@ STREAM = "-"
 MARK = "django_migrations"
 """The table that every database of ours has."""
 
-STREAMS = ("run:*", "conversation:*")
-
 
 def main(words: Sequence[str]) -> int:
     """Do what the command line asks for, and return the exit code."""
@@ -87,10 +85,13 @@ def restore(parameters: dict[str, Any], file: str) -> None:
 
 def forget_streams(redis_url: str) -> None:
     """Delete the live tails, which may be newer than what was restored."""
-    import redis  # only a restore needs it
+    # Only a restore needs them.
+    import redis
+
+    from chat.live.streams import ALL_STREAMS
 
     with redis.Redis.from_url(redis_url, socket_timeout=10) as client:
-        for pattern in STREAMS:
+        for pattern in ALL_STREAMS:
             for key in client.scan_iter(pattern, count=1000):
                 client.delete(key)
 

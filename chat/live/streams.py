@@ -55,6 +55,10 @@ def run_key(run_id: int) -> str:
     return f"run:{run_id}"
 
 
+ALL_STREAMS = ("run:*", "conversation:*")
+"""What every key of a stream looks like."""
+
+
 def conversation_key(conversation_id: int) -> str:
     """Return the key of the stream that tells of a conversation's new runs."""
     return f"conversation:{conversation_id}"

@@ -3,13 +3,13 @@
 from typing import Protocol, get_args, runtime_checkable
 
 from django.conf import settings
-from redis import Redis
 
 from agents.providers.address import is_loopback
 from agents.providers.base import Provider
 from agents.providers.choice import ModelChoice, RemoteName
 from agents.providers.connect import connect
 from agents.reasoning.manager import Managed, ProviderManager, Wanted
+from chat.live.streams import quick_client
 from chat.once import once
 from chat.runs.slots import RedisSlots
 
@@ -44,12 +44,10 @@ def provider_for(choice: ModelChoice, *, position: int = 0) -> Provider:
 @once
 def manager() -> ProviderManager:
     """Return this process's manager; it holds no key, and its limits are those of all workers."""
-    # A stop is seen within a second, also when Redis hangs.
-    client = Redis.from_url(settings.REDIS_URL, socket_timeout=0.5, socket_connect_timeout=0.5)
     return ProviderManager(
         NAMES,
         _make,
-        RedisSlots(client),
+        RedisSlots(quick_client()),  # a stop is seen within a second, also when Redis hangs
         limit=settings.PROVIDER_LIMIT,
         local_limit=settings.LOCAL_LIMIT,
     )
