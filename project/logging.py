@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from chat.runs.log_context import RunInHand, run_in_hand
+from chat.runs.log_context import run_in_hand
 
 STRUCK_OUT = "[secret]"
 SECRET_NAME = re.compile(r"key|password|token|secret|credential", re.IGNORECASE)
@@ -26,14 +26,10 @@ def configuration(style: str, level: str, environment: Mapping[str, str]) -> dic
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"with_traceback": {"()": WithTraceback}, "with_run": {"()": WithRun}},
+        "filters": {"with_traceback": {"()": WithTraceback}},
         "formatters": {"line": {"()": formatter, "secrets": secrets_in(environment)}},
         "handlers": {
-            "console": {
-                "class": "logging.StreamHandler",
-                "formatter": "line",
-                "filters": ["with_run"],
-            }
+            "console": {"class": "logging.StreamHandler", "formatter": "line"},
         },
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
@@ -75,7 +71,7 @@ class TextFormatter(logging.Formatter):
         """Write a record."""
         worth_a_word = record.levelno >= logging.WARNING
         record.level_word = f"{record.levelname} " if worth_a_word else ""
-        run = _run_of(record)
+        run = run_in_hand()  # a record is written by the thread that it comes from
         record.run_word = f"[run {run.run}.{run.attempt}] " if run else ""
         return strike_out(super().format(record), self._secrets)
 
@@ -100,21 +96,12 @@ class JsonFormatter(logging.Formatter):
             "thread": record.threadName,
             "message": strike_out(record.getMessage(), self._secrets),
         }
-        if run := _run_of(record):
+        if run := run_in_hand():
             entry |= run._asdict()
         if record.exc_info:
             traceback = self.formatException(record.exc_info)
             entry["traceback"] = strike_out(traceback, self._secrets)
         return json.dumps(entry, ensure_ascii=False)
-
-
-class WithRun(logging.Filter):
-    """Put the run that the logging thread works on into its records."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record through."""
-        record.run_in_hand = run_in_hand()
-        return True
 
 
 class WithTraceback(logging.Filter):
@@ -130,11 +117,6 @@ def strike_out(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, STRUCK_OUT)
     return text
-
-
-def _run_of(record: logging.LogRecord) -> RunInHand | None:
-    run: RunInHand | None = getattr(record, "run_in_hand", None)
-    return run
 
 
 def _password_of(value: str) -> set[str]:

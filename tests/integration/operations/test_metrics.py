@@ -20,7 +20,7 @@ from chat.models import PolicyVersion, Run, User
 from chat.runs import runner
 from chat.runs.lease import claim, release_expired
 from chat.runs.stop import stop
-from project.logging import JsonFormatter, WithRun
+from project.logging import JsonFormatter
 from project.metrics import serve_worker
 
 TOKEN = "a-token-for-scrapes"
@@ -241,7 +241,6 @@ def test_every_line_of_a_runs_thread_names_the_run_and_its_attempt(
 ) -> None:
     run = asked([{"say": "hm"}])
     handler = logging.StreamHandler()
-    handler.addFilter(WithRun())
     handler.setFormatter(JsonFormatter())
     logging.getLogger("chat.runs").addHandler(handler)
     Run.objects.filter(pk=run.pk).update(attempt=20)

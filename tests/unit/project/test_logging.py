@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from chat.runs.log_context import working_on
-from project.logging import JsonFormatter, TextFormatter, WithRun, WithTraceback, secrets_in
+from project.logging import JsonFormatter, TextFormatter, WithTraceback, secrets_in
 
 
 def _record(message: str, level: int = logging.INFO) -> logging.LogRecord:
@@ -66,18 +66,11 @@ def test_an_answer_with_an_error_status_but_no_traceback_is_left_to_the_access_l
     assert not WithTraceback().filter(_record("Service Unavailable: /readyz", logging.ERROR))
 
 
-def _noted(message: str) -> logging.LogRecord:
-    record = _record(message)
-    assert WithRun().filter(record)
-    return record
-
-
 def test_a_line_of_a_run_names_the_run_and_the_attempt() -> None:
+    record = _record("It goes on")
     with working_on(12, 3):
-        record = _noted("It goes on")
-
-    line = TextFormatter().format(record)
-    entry = json.loads(JsonFormatter().format(record))
+        line = TextFormatter().format(record)
+        entry = json.loads(JsonFormatter().format(record))
 
     assert line.endswith(" [run 12.3] chat.runs: It goes on")
     assert (entry["run"], entry["attempt"]) == (12, 3)
@@ -86,7 +79,7 @@ def test_a_line_of_a_run_names_the_run_and_the_attempt() -> None:
 def test_a_line_of_no_run_names_none() -> None:
     with working_on(12, 3):
         pass
-    record = _noted("Nothing to do")
+    record = _record("Nothing to do")
 
     assert "run" not in json.loads(JsonFormatter().format(record))
     assert TextFormatter().format(record).endswith("chat.runs: Nothing to do")
@@ -95,7 +88,7 @@ def test_a_line_of_no_run_names_none() -> None:
 def test_a_thread_of_its_own_is_about_no_run() -> None:
     lines: list[str] = []
     with working_on(12, 3):
-        thread = Thread(target=lambda: lines.append(TextFormatter().format(_noted("Mine"))))
+        thread = Thread(target=lambda: lines.append(TextFormatter().format(_record("Mine"))))
         thread.start()
         thread.join()
 
