@@ -106,6 +106,10 @@ class Step(StrEnum):
     HALT = "halt"
 
 
+STOPPED_BY_ASKER = "Stopped by you."
+"""What a run says that ends because whoever asked wants it to."""
+
+
 class Status(StrEnum):
     """How a run ended. Running out of turns or time is never success."""
 

@@ -7,7 +7,16 @@ this module changes the State, and no exception of a component leaves it.
 import logging
 from collections.abc import Generator, Iterator
 
-from agents.contracts import Observation, Outcome, Reason, ReasonKind, ReasonNode, Status, Step
+from agents.contracts import (
+    STOPPED_BY_ASKER,
+    Observation,
+    Outcome,
+    Reason,
+    ReasonKind,
+    ReasonNode,
+    Status,
+    Step,
+)
 from agents.control import Control
 from agents.errors import (
     AgentError,
@@ -122,7 +131,7 @@ def outcome_of(error: Exception, state: State) -> Outcome:
     """Return the end of a run that an error ended, in words for who asked."""
     match error:
         case Stopped():
-            status, reason, message = Status.STOPPED, Reason.STOPPED, "Stopped by you."
+            status, reason, message = Status.STOPPED, Reason.STOPPED, STOPPED_BY_ASKER
         case OutOfTime():
             status, reason, message = Status.EXHAUSTED, Reason.TIME, "The run's time is used up."
         case ConfigurationError():

@@ -8,6 +8,7 @@ from django.db.models import Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 
+from agents.contracts import STOPPED_BY_ASKER
 from chat.models.conversation import Conversation
 from chat.models.policy import PolicyVersion
 from chat.models.user import User
@@ -159,7 +160,7 @@ class Run(models.Model):
             return self.seconds_used + (until - self.claimed_at).total_seconds()
         return self.seconds_used or (until - self.started_at).total_seconds()
 
-    def request_stop(self, message: str = "Stopped by you.") -> bool:
+    def request_stop(self, message: str = STOPPED_BY_ASKER) -> bool:
         """Ask for the run to end, wherever it is, and tell whether it was live.
 
         The wish is durable, and `message` says whose it is. A run that no worker holds ends here
@@ -188,12 +189,16 @@ class Run(models.Model):
         )
         cut_off.update(status="interrupted", ended_at=now)
 
+    def sum_up_tokens(self) -> None:
+        """Fill in what all calls so far come to, as far as their servers counted."""
+        sums = self.model_calls.aggregate(given=Sum("input_tokens"), made=Sum("output_tokens"))
+        self.input_tokens, self.output_tokens = sums["given"], sums["made"]
+
     def _end_as_stopped(self, now: datetime) -> None:
         """Close what is open, and fill in the end."""
         self.cut_off_turn(now)
         self.approvals.filter(status="pending").update(status="withdrawn", decided_at=now)
-        sums = self.model_calls.aggregate(given=Sum("input_tokens"), made=Sum("output_tokens"))
-        self.input_tokens, self.output_tokens = sums["given"], sums["made"]
+        self.sum_up_tokens()
         self.status, self.reason = RunStatus.STOPPED, "stopped"
         self.attempt += 1
         self.stream_id = f"{self.attempt}-1"

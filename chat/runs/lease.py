@@ -34,9 +34,6 @@ LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 MOST_EXPIRED = 100
 """How many expired leases one pass takes back."""
 
-THIS = "%(run)s"
-"""The run of the parameter `run`, for `begin_attempt`."""
-
 # One statement, since it is what a hundred runs that begin at once wait for, one after the other.
 _BEGIN = """
 UPDATE chat_run SET
@@ -60,13 +57,14 @@ class LeaseLost(Interrupted):
 
 def claim(run_id: int, worker: str) -> Run | None:
     """Take this very run, out of turn; None if it is held, ended or gone."""
-    return begin_attempt(THIS, worker, run=run_id)
+    return begin_attempt("%(run)s", worker, run=run_id)
 
 
 def begin_attempt(which: str, worker: str, **parameters: int) -> Run | None:
     """Take the run that the SQL expression `which` finds for a new attempt; None for none.
 
-    An earlier attempt whose lease has expired has worked until its last sign of life.
+    `parameters` are those of the expression. An earlier attempt whose lease has expired has worked
+    until its last sign of life.
     """
     values: dict[str, Any] = {"worker": worker, "lease": LEASE, **parameters}
     with connection.cursor() as cursor:
@@ -101,6 +99,7 @@ def give_up(run: Run, message: str) -> None:
 
     It ends under an attempt of its own: pages that have read on must not take its end for old.
     """
+    run.sum_up_tokens()
     fence(
         run,
         status=RunStatus.FAILED,
@@ -108,6 +107,8 @@ def give_up(run: Run, message: str) -> None:
         message=message,
         attempt=F("attempt") + 1,
         stream_id=f"{run.attempt + 1}-1",
+        input_tokens=run.input_tokens,
+        output_tokens=run.output_tokens,
         lease_until=None,
         ended_at=Now(),
     )

@@ -7,7 +7,7 @@ from django.db import connection, transaction
 
 from chat.models import Line, Run
 from chat.models.run import CLAIMABLE
-from chat.runs.lease import THIS, begin_attempt
+from chat.runs.lease import begin_attempt, claim
 
 LONGEST_WAIT = "2s"
 """How long a claim waits for a line that somebody is changing; the reaper tries again."""
@@ -89,7 +89,7 @@ def _claim_what_is_locked(worker: str) -> Run | None:
         while (line := _next_in_line(tried)) is not None:
             run_id = _first_of(line)
             if run_id is not None:
-                return begin_attempt(THIS, worker, run=run_id)
+                return claim(run_id, worker)
             tried.append(line.pk)
     return None
 

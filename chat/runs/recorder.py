@@ -8,7 +8,6 @@ changes nothing.
 from collections.abc import Sequence
 from functools import partial
 
-from django.db.models import Sum
 from django.utils import timezone
 
 from agents import contracts, events
@@ -218,10 +217,7 @@ class Recorder:
             cut_off.stream_id = run.stream_id
         if self._call is not None or cut_off is not None:
             store(run, self._call, cut_off)
-        sums = ModelCall.objects.filter(run=run).aggregate(
-            given=Sum("input_tokens"), made=Sum("output_tokens")
-        )
-        run.input_tokens, run.output_tokens = sums["given"], sums["made"]
+        run.sum_up_tokens()
         if run.status == RunStatus.STOPPED:
             said = Run.objects.values_list("message", flat=True).get(pk=run.pk)
             run.message = said or run.message  # whose wish it was

@@ -2,16 +2,15 @@
 
 from django.db import transaction
 
+from agents.contracts import STOPPED_BY_ASKER
 from chat.live.announce import announce_end
 from chat.metrics.instruments import count_end
 from chat.models import Run
 from chat.models.run import UNHELD
 from chat.transcripts.index import index_run_ended
 
-BY_ITS_OWNER = "Stopped by you."
 
-
-def stop(run: Run, message: str = BY_ITS_OWNER) -> bool:
+def stop(run: Run, message: str = STOPPED_BY_ASKER) -> bool:
     """Ask for the run to end and tell whether it was live; `message` says who wants it to.
 
     A worker that holds it ends it within moments; a run that nobody holds has ended on return.

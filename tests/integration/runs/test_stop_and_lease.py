@@ -345,6 +345,8 @@ def test_a_run_that_is_given_up_is_closed_and_nobody_writes_into_it(
     run = claim(asked([{"say": "hm"}]).pk, "a")
     assert run is not None
     act_in(run)
+    when = {"attempt": 1, "started_at": run.created_at, "seconds": 1.0}
+    run.model_calls.create(index=1, turn_index=0, input_tokens=7, output_tokens=5, **when)
     lease.give_up(run, "It cannot be written down.")
     with pytest.raises(LeaseLost):
         lease.fence(run, message="late")
@@ -353,4 +355,5 @@ def test_a_run_that_is_given_up_is_closed_and_nobody_writes_into_it(
     (turn,) = run.turns.all()
     assert (run.status, run.message) == (RunStatus.FAILED, "It cannot be written down.")
     assert (run.attempt, run.stream_id) == (2, "2-1")
+    assert (run.input_tokens, run.output_tokens) == (7, 5)
     assert (turn.status, turn.observation_error) == (TurnStatus.INTERRUPTED, "Interrupted")
