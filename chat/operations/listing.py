@@ -7,12 +7,10 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chat.models import LIVE as LIVE_STATUSES
-from chat.models import Run
+from chat.models import LIVE, Run
 
 COLUMNS = ("run", "status", "reason", "attempt", "user", "policy", "age", "worked", "worker")
 SHORT = 60
-LIVE = frozenset(LIVE_STATUSES)
 
 
 def chosen(
@@ -28,7 +26,7 @@ def chosen(
     now = timezone.now()
     if statuses:
         runs = runs.filter(status__in=statuses)
-        if LIVE.issuperset(statuses):
+        if set(statuses) <= set(LIVE):
             runs = runs.filter(ended_at=None)  # as the index of live runs says it
     if user:
         runs = runs.filter(owner__username=user)

@@ -20,7 +20,7 @@ def requeue(run_id: int) -> str:
     was in is made again only if that does no harm. Raises CannotRequeue, and Run.DoesNotExist.
     """
     with transaction.atomic():
-        run = Run.objects.select_for_update().get(pk=run_id)
+        run = Run.objects.select_for_update(no_key=True).get(pk=run_id)
         if not run.is_live:
             raise CannotRequeue(f"Run {run_id} has ended ({run.status}); ask its question again.")
         if run.status == RunStatus.WAITING:
