@@ -11,6 +11,7 @@ from agents.policies.spec import PolicySpec
 from agents.providers.choice import ModelChoice
 from chat.models import Approval, Policy, Run, User
 from chat.policies import publish_seeds
+from tests.e2e.asking import ask
 
 SignIn = Callable[[Page, User], None]
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}}
@@ -43,9 +44,7 @@ def ada(person: Callable[..., User], sign_in: SignIn, page: Page) -> User:
 def card(page: Page, ada: User) -> Any:
     """Ask a question whose run comes to wait for Ada; give the card that asks her."""
     page.goto("/")
-    page.get_by_label("Policy").select_option(label="Asking")
-    page.get_by_label("Your message").fill("What is 6 * 7?")
-    page.get_by_label("Your message").press("Enter")
+    ask(page, "What is 6 * 7?", "asking")
     card = page.get_by_role("region", name="Waiting for you: calculator")
     expect(card).to_be_visible()
     return card
@@ -165,9 +164,7 @@ def test_a_fresh_installation_has_a_policy_that_asks_before_it_runs_code(
 ) -> None:
     publish_seeds()
     page.goto("/")
-    page.get_by_label("Policy", exact=True).select_option("careful")
-    page.get_by_label("Your message").fill("Run this Python: print(6 * 7)")
-    page.get_by_label("Your message").press("Enter")
+    ask(page, "Run this Python: print(6 * 7)", "careful")
     card = page.get_by_role("region", name="Waiting for you: python_repl")
     expect(card.locator(".approval__value")).to_have_text("print(6 * 7)")
 

@@ -12,6 +12,7 @@ from agents.policies.spec import PolicySpec
 from agents.providers.choice import ModelChoice
 from chat.models import Conversation, Policy, Run, User
 from chat.runs.ask import ask
+from tests.e2e.asking import ask as ask_at
 
 COMPUTE = 'Thought: I compute.\nAction: calculator\nAction Input: {"expression": "2 + 2"}'
 SLOW = {"say": "Thought: " + "tick " * 40 + f"\n{COMPUTE.partition(': ')[2]}", "rate": 15}
@@ -81,8 +82,7 @@ def test_a_page_without_sockets_follows_asks_and_stops_all_the_same(
     Policy.objects.get(slug="told").publish(
         PolicySpec(policy="explicit", model=ModelChoice(provider="scripted", script=(SLOW, LAST)))
     )
-    page.get_by_label("Your message").fill("And slowly?")
-    page.get_by_label("Your message").press("Enter")
+    ask_at(page, "And slowly?")
     second = page.locator(".run").nth(1)
     expect(second.locator(".turn__thought").first).to_contain_text("tick tick", timeout=30_000)
     page.get_by_role("button", name="Stop").click()

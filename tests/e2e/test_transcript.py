@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from chat.models import Conversation, Policy, Run, Turn, User
 from chat.policies import publish_seeds
+from tests.e2e.asking import ask
 
 SignIn = Callable[[Page, User], None]
 
@@ -59,8 +60,7 @@ def long_run(ada: User) -> Run:
 
 def test_a_run_is_read_with_every_call_to_the_model(page: Page, ada: User) -> None:
     page.goto("/")
-    page.get_by_label("Your message").fill("What is 37 * 43 + 12?")
-    page.get_by_label("Your message").press("Enter")
+    ask(page, "What is 37 * 43 + 12?")
     expect(page.locator(".run__words")).to_contain_text("Worked in")
     page.get_by_role("link", name="Transcript").click()
 
