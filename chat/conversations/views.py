@@ -16,7 +16,7 @@ from chat.conversations import forms
 from chat.conversations.examples import examples
 from chat.conversations.listing import page_of
 from chat.conversations.thread import thread_of
-from chat.models import Approval, Conversation, Run
+from chat.models import Approval, Conversation, PolicyVersion, Run
 from chat.policies import chosen_among, offered
 from chat.runs.approvals import NotOpen, decide
 from chat.runs.ask import ask
@@ -143,14 +143,14 @@ def _own(request: SignedInRequest, conversation_id: int) -> Conversation:
 
 
 @transaction.atomic
-def _begin(request: SignedInRequest, *, version: Any) -> Run:
+def _begin(request: SignedInRequest, *, version: PolicyVersion) -> Run:
+    """Ask the first question of a conversation; sent twice, also at once, it is one of each."""
     client_message_id = forms.message_id(request.POST)
-    # The first question sent twice must not make two conversations.
-    sent = Run.objects.filter(
-        conversation__owner=request.user, client_message_id=client_message_id
-    ).first()
-    return sent or ask(
-        Conversation.objects.create(owner=request.user),
+    begun, _ = Conversation.objects.get_or_create(
+        owner=request.user, first_message_id=client_message_id
+    )
+    return ask(
+        begun,
         forms.question(request.POST),
         policy_version=version,
         client_message_id=client_message_id,

@@ -25,12 +25,17 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
 
 class Conversation(models.Model):
-    """A titled thread of runs with one owner; only the owner writes in it."""
+    """A titled thread of runs with one owner; only the owner writes in it.
+
+    `first_message_id` is the client's id of the question that began it, sent twice or not; None
+    where it was begun otherwise, or by a release that did not keep it.
+    """
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations"
     )
     title = models.CharField(max_length=TITLE_LENGTH, blank=True)
+    first_message_id = models.UUIDField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -39,6 +44,11 @@ class Conversation(models.Model):
     class Meta:
         ordering = ["-updated_at", "-id"]
         indexes = [models.Index(fields=["owner", "-updated_at", "-id"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "first_message_id"], name="one_conversation_per_first_message"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.title or "New conversation"

@@ -19,18 +19,31 @@ print(*lease.release_expired())
 while runner.work_next():
     pass
 """
+DOUBLE = """
+INSERT INTO chat_conversation (id, owner_id, title, created_at, updated_at)
+SELECT 900, owner_id, title, created_at, updated_at FROM chat_conversation ORDER BY id LIMIT 1;
+CREATE TEMPORARY TABLE one AS SELECT * FROM chat_run ORDER BY id LIMIT 1;
+UPDATE one SET id = 900, conversation_id = 900;
+INSERT INTO chat_run SELECT * FROM one;
+"""
 Parameters = dict[str, Any]
 
 
 @pytest.fixture
-def upgraded(empty: Parameters, python: Callable[..., str]) -> Parameters:
-    """Bring a database of the first release up to date."""
+def first(empty: Parameters, python: Callable[..., str]) -> Parameters:
+    """Fill a database as the first release left it."""
     python(empty, "manage.py", "migrate", "chat", "0001_initial")
     with psycopg.connect(address_of(empty)) as old:
         old.execute("TRUNCATE chat_policy CASCADE")  # published by the migration, and in the file
         old.execute(FIRST)
-    python(empty, "manage.py", "migrate")
     return empty
+
+
+@pytest.fixture
+def upgraded(first: Parameters, python: Callable[..., str]) -> Parameters:
+    """Bring a database of the first release up to date."""
+    python(first, "manage.py", "migrate")
+    return first
 
 
 def test_all_that_was_stored_before_an_upgrade_verifies_after_it(
@@ -56,3 +69,17 @@ def test_runs_that_an_upgrade_interrupted_go_on_to_their_end(
     assert [(status, answer) for _, status, answer in after] == [("succeeded", "It is 42.")] * 3
     words = python(upgraded, "manage.py", "runs", "verify", "--all")
     assert words == "Of 13 runs 13 agree, 0 differ, 0 cannot be replayed.\n"
+
+
+def test_a_first_question_that_an_earlier_release_began_twice_stays_in_both_conversations(
+    first: Parameters, python: Callable[..., str]
+) -> None:
+    with psycopg.connect(address_of(first)) as old:
+        old.execute(DOUBLE)
+
+    python(first, "manage.py", "migrate")
+
+    with psycopg.connect(address_of(first)) as new:
+        query = """SELECT count(*), count(DISTINCT client_message_id) FROM chat_run
+            WHERE client_message_id = (SELECT client_message_id FROM chat_run WHERE id = 900)"""
+        assert new.execute(query).fetchone() == (2, 1)

@@ -1,10 +1,12 @@
 """Asking is safe to repeat, keeps the thread, and needs no broker."""
 
+import threading
 import uuid
 from collections.abc import Callable
 
 import pytest
 from django.db import connection
+from django.test import Client
 from redis import Redis
 
 from agents.contracts import Exchange
@@ -33,6 +35,34 @@ def test_a_message_sent_twice_is_one_run(conversation: Conversation, scripted: S
     second = ask(conversation, "One?", policy_version=version, client_message_id=message_id)
     assert first == second
     assert conversation.runs.count() == 1
+
+
+def test_four_equal_first_questions_at_once_make_one_conversation_and_one_run(ada: User) -> None:
+    publish_seeds()
+    sent = {"text": "One?", "policy": "explicit", "client_message_id": str(uuid.uuid4())}
+    client = Client()
+    client.force_login(ada)
+    gate = threading.Barrier(4)
+    pages: list[str] = []
+
+    def post() -> None:
+        browser = Client()
+        browser.cookies = client.cookies
+        try:
+            gate.wait(20)
+            pages.append(browser.post("/conversations/new/", sent).headers["Location"])
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=post) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+    only = Conversation.objects.get()
+    assert pages == [only.get_absolute_url()] * 4
+    assert only.runs.count() == Run.objects.count() == 1
 
 
 def test_the_first_question_names_the_conversation(
