@@ -130,6 +130,13 @@ ACCOUNT_ADAPTER = "chat.accounts.Adapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_RATE_LIMITS = {
+    # Of one address; and of one address for one name, so that who guesses at it from elsewhere does
+    # not lock its owner out.
+    "login_failed": "10/m/ip,5/5m/key",
+    # For one name, by however many addresses: four at once must guess to reach it.
+    "login_failed_anywhere": "200/h/key",
+}
 SIGNUP_OPEN = env.bool("TURNSTONE_SIGNUP", default=False)
 AUTH_USER_MODEL = "chat.User"
 LOGIN_URL = "account_login"

@@ -46,7 +46,9 @@ def test_guessing_is_slowed_down(page: Page, person: Callable[..., User]) -> Non
         fill_in(page, "ada", "wrong")
         expect(page.get_by_role("alert")).to_be_visible()
 
-    expect(page.get_by_role("alert")).to_contain_text("Too many failed login attempts")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "Too many wrong passwords. Try again in 5 minutes."
+    )
 
 
 def test_signing_in_leads_back_to_the_page_that_was_asked_for(
