@@ -140,7 +140,7 @@ def outcome_of(error: Exception, state: State) -> Outcome:
             status, reason, message = Status.FAILED, Reason.PROVIDER, str(error)
         case _:
             status, reason = Status.FAILED, Reason.INTERNAL
-            message = "Something broke inside Turnstone. The turns so far are kept; try again."
+            message = "Something went wrong on our side. Try again."
     answer = state.final_answer or "".join(state.draft.answer)
     return Outcome(
         status=status, reason=reason, answer=answer, partial=bool(answer), message=message

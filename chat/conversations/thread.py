@@ -48,7 +48,7 @@ class Thread:
 
 def thread_of(conversation: Conversation, before: int | None = None) -> Thread:
     """Return the newest runs of a conversation, or the newest of those before run `before`."""
-    runs = conversation.runs.select_related("policy_version__policy").order_by("-pk")
+    runs = conversation.runs.select_related("policy_version__policy", "owner").order_by("-pk")
     if before is not None:
         runs = runs.filter(pk__lt=before)
     newest = list(runs[: SHOWN_RUNS + 1])

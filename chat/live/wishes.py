@@ -57,4 +57,4 @@ def _in_words(error: Exception) -> tuple[str, str]:
             return "unavailable", UNREACHABLE
         case _:
             logger.error("A message could not be handled", exc_info=error)
-            return "internal", "Something broke inside Turnstone. Nothing was lost; try again."
+            return "internal", "Something went wrong on our side. Nothing was lost; try again."

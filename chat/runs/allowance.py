@@ -37,5 +37,5 @@ def check_allowance(user: User) -> None:
         seconds = max(1, ceil((times[-1] + MINUTE - now).total_seconds()))
         unit = "second" if seconds == 1 else "seconds"
         raise TooManyQuestions(
-            f"{most} questions a minute are the most here. Ask again in {seconds} {unit}."
+            f"You can ask {most} questions a minute. Try again in {seconds} {unit}."
         )

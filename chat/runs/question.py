@@ -29,6 +29,6 @@ def checked(question: str) -> str:
         raise InvalidQuestion("Write a question first.")
     if len(question) > MOST_CHARACTERS:
         raise InvalidQuestion(
-            f"This question has {len(question):,} characters; {MOST_CHARACTERS:,} is the most."
+            f"This question has {len(question):,} characters; the limit is {MOST_CHARACTERS:,}."
         )
     return question

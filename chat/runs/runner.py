@@ -50,7 +50,7 @@ STUCK = f"{MOST_ATTEMPTS} workers, one after the other, came no further with thi
 LETTING_GO_SECONDS = 5.0
 """How long a worker that has to go waits for Postgres, to say so; without it the lease ends."""
 
-BROKEN = "Something broke inside Turnstone. The turns so far are kept; try again."
+BROKEN = "Something went wrong on our side. Try again."
 
 _claiming = threading.BoundedSemaphore(4)
 

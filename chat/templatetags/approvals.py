@@ -42,12 +42,23 @@ def exactly(value: Any) -> str:
 
 
 @register.filter
+def question_in_words(approval: Approval) -> str:
+    """Ask whether the action may be done; what exactly it is stands beneath."""
+    return {
+        "python_repl": "Run this Python code?",
+        "http_get": "Read this web page?",
+        "web_search": "Search the web for this?",
+        "browser_goto": "Open this page in the browser?",
+    }.get(approval.tool, "Use this tool with exactly this?")
+
+
+@register.filter
 def risk_in_words(approval: Approval) -> str:
     """Say why it is asked."""
     return {
         Safety.SENSITIVE: "It can change something, or reach what is private.",
         Safety.DANGEROUS: "It can do harm that cannot be undone.",
-    }.get(Safety(approval.safety), "This policy asks before each call of it.")
+    }.get(Safety(approval.safety), "")
 
 
 @register.filter

@@ -1,13 +1,14 @@
 """How a turn and its run are put into words and shapes, for every page that shows one."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from django import template
 from django.urls import reverse
 
-from agents.contracts import Reason
+from agents.contracts import STOPPED_BY_ASKER, Reason
 from chat.models import Run, RunStatus, Turn
 from chat.runs.line import ahead_of
 from chat.transcripts.fold import fold
@@ -20,17 +21,18 @@ WHAT_TO_DO = {
     Reason.TURNS: "Ask a narrower question, or ask again under a policy that allows more turns.",
     Reason.TIME: "Ask a narrower question, or ask again under a policy that allows more time.",
     Reason.BUDGET: "Ask a narrower question, or ask again under a policy that may spend more.",
-    Reason.PROVIDER: "The turns so far are kept. Ask again once the model answers.",
+    Reason.PROVIDER: "Ask again once the model answers.",
     Reason.CONFIGURATION: "Whoever runs this Turnstone has to mend that; then ask again.",
-    Reason.INTERNAL: "The turns so far are kept. Ask again; if it happens twice, tell whoever "
-    "runs this Turnstone the number of the run.",
+    Reason.INTERNAL: "If it happens twice, tell whoever runs this Turnstone the number of the run.",
 }
 _GAVE_UP: dict[str, str] = {
-    Reason.TIME: "Ran out of time: ",
-    Reason.TURNS: "Ran out of turns: ",
-    Reason.BUDGET: "Ran out of budget: ",
-    Reason.REPEATS: "Went in a circle: ",
+    Reason.TIME: "Ran out of time",
+    Reason.TURNS: "Ran out of turns",
+    Reason.BUDGET: "Ran out of budget",
+    Reason.REPEATS: "Kept repeating itself, stopped",
 }
+_OF_THE_SERVER = re.compile(r" at (?=\S*[.:/])\S*[^\s:.,;]| \(status \d+\)")
+"""What a model server's address and its HTTP status look like in a message."""
 
 
 @register.filter
@@ -141,9 +143,13 @@ def status_in_words(run: Run, turns: Sequence[Turn] | int | None = None) -> str:
 
 @register.filter
 def outcome_in_words(run: Run) -> str:
-    """Say why a run did not succeed and what can be done about it."""
+    """Say why a run did not succeed and what can be done about it.
+
+    Where the model's server is, is told to those who run this Turnstone, not to every member.
+    """
     advice = WHAT_TO_DO.get(Reason(run.reason), "") if run.reason in list(Reason) else ""
-    return f"{run.message} {advice}".strip()
+    message = run.message if run.owner.is_staff else _OF_THE_SERVER.sub("", run.message)
+    return f"{message} {advice}".strip()
 
 
 @register.filter
@@ -223,14 +229,27 @@ def _resuming(turns: Sequence[Turn]) -> str:
 
 
 def _ended(run: Run, count: int) -> str:
-    how = {
-        RunStatus.SUCCEEDED: "Asks you, after " if run.reason == Reason.ASKED else "Worked in ",
-        RunStatus.EXHAUSTED: _GAVE_UP.get(run.reason, "Gave up: "),
-        RunStatus.STOPPED: "Stopped by you: ",
-        RunStatus.FAILED: "Failed: ",
-    }[RunStatus(run.status)]
-    many = f"{count} turn{'' if count == 1 else 's'}"
-    return f"{how}{many}, {seconds(run.seconds)}" if run.seconds is not None else f"{how}{many}"
+    if run.reason == Reason.ASKED:
+        return "Has a question for you"
+    is_answered = run.status == RunStatus.SUCCEEDED
+    words = _how(run)
+    if count:
+        steps = f"{count} step{'' if count == 1 else 's'}"
+        words += f" in {steps}" if is_answered else f" after {steps}"
+    return f"{words}, {seconds(run.seconds)}" if run.seconds is not None else words
+
+
+def _how(run: Run) -> str:
+    match run.status:
+        case RunStatus.SUCCEEDED:
+            return "Answered"
+        case RunStatus.EXHAUSTED:
+            return _GAVE_UP.get(run.reason, "Gave up")
+        case RunStatus.STOPPED if run.message in ("", STOPPED_BY_ASKER):
+            return "You stopped this"
+        case RunStatus.STOPPED:
+            return run.message.rstrip(".")
+    return "Could not answer"
 
 
 def _working(turns: Sequence[Turn]) -> str:

@@ -55,7 +55,7 @@ def test_a_sum_is_asked_watched_and_answered(page: Page, ada: User) -> None:
 
     run = last_run(page)
     expect(run.locator(".run__answer")).to_contain_text(re.compile("1,?603"))
-    expect(run.locator(".run__words")).to_contain_text("Worked in")
+    expect(run.locator(".run__words")).to_contain_text("Answered in")
     expect(page.get_by_role("heading", name="What is 37 * 43 + 12?").first).to_be_visible()
     run.get_by_role("link", name="Transcript").click()
     expect(page.locator(".turn__tool").first).to_have_text("calculator")
@@ -82,7 +82,7 @@ def test_every_example_is_answered(page: Page, ada: User) -> None:
     for question in questions:
         page.goto("/")
         page.locator(".examples__question").filter(has_text=question).click()
-        expect(last_run(page).locator(".run__words")).to_contain_text("Worked in")
+        expect(last_run(page).locator(".run__words")).to_contain_text("Answered in")
         expect(last_run(page).locator(".run__answer")).not_to_be_empty()
 
     assert Run.objects.filter(status="succeeded", model="rule-based").count() == 4
@@ -118,10 +118,10 @@ def test_stop_ends_the_run_and_keeps_what_was_said(
 
     page.get_by_role("button", name="Stop").click()
 
-    expect(last_run(page).locator(".run__words")).to_contain_text("Stopped by you")
+    expect(last_run(page).locator(".run__words")).to_contain_text("You stopped this")
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
     thought = last_run(page).locator(".turn__thought").first
-    expect(last_run(page).get_by_text("Interrupted here.")).to_be_attached()
+    expect(last_run(page).get_by_text("Stopped here.")).to_be_attached()
     kept = thought.text_content() or ""
     page.reload()
     expect(thought).to_have_text(kept)
@@ -137,7 +137,7 @@ def test_escape_stops_too(page: Page, ada: User, scripted: Callable[..., None]) 
 
     page.keyboard.press("Escape")
 
-    expect(last_run(page).locator(".run__words")).to_contain_text("Stopped by you")
+    expect(last_run(page).locator(".run__words")).to_contain_text("You stopped this")
 
 
 def test_while_the_agent_works_a_further_message_is_kept_and_not_sent(
@@ -164,7 +164,7 @@ def test_a_model_that_fails_says_why_where_it_happened(
     ask(page, "Hello?", "down")
 
     expect(last_run(page).locator(".run__outcome")).to_contain_text("The key is not known here.")
-    expect(last_run(page).locator(".run__words")).to_contain_text("Failed")
+    expect(last_run(page).locator(".run__words")).to_contain_text("Could not answer")
 
 
 def test_hostile_answers_do_nothing(page: Page, ada: User, scripted: Callable[..., None]) -> None:
@@ -182,7 +182,7 @@ def test_hostile_answers_do_nothing(page: Page, ada: User, scripted: Callable[..
     ask(page, "Hello?", "hostile")
 
     expect(last_run(page).locator(".run__answer strong")).to_have_text("end")
-    expect(last_run(page).locator(".run__words")).to_contain_text("Worked in")
+    expect(last_run(page).locator(".run__words")).to_contain_text("Answered in")
     assert errors == []
     assert not [url for url in asked_for if "example.com" in url]
     assert page.locator(".run img, .run script").count() == 0
@@ -273,7 +273,7 @@ def test_a_screen_reader_hears_the_states_and_not_each_word(
     expect(page.get_by_role("log")).to_have_attribute("aria-live", "off")
     page.keyboard.press("Escape")
 
-    expect(status).to_contain_text("Stopped by you")
+    expect(status).to_contain_text("You stopped this")
     assert "tick" not in status.inner_text()
 
 
@@ -292,7 +292,7 @@ def test_two_windows_show_the_same_run(
     expect(second.locator(".run")).to_have_count(2)
     expect(second.locator(".run").last.locator(".turn__thought").first).to_contain_text("tick")
     second.get_by_role("button", name="Stop").click()
-    expect(last_run(page).locator(".run__words")).to_contain_text("Stopped by you")
+    expect(last_run(page).locator(".run__words")).to_contain_text("You stopped this")
 
 
 def test_without_scripts_a_question_is_asked_and_read(
@@ -333,9 +333,9 @@ def test_a_conversation_is_renamed_and_deleted(page: Page, ada: User) -> None:
 def test_a_question_is_asked_again_under_another_policy(page: Page, ada: User) -> None:
     page.goto("/")
     ask(page, "What is 2 + 2?", "explicit")
-    expect(last_run(page).locator(".run__words")).to_contain_text("Worked in")
+    expect(last_run(page).locator(".run__words")).to_contain_text("Answered in")
 
-    page.get_by_role("link", name="Ask under another policy").click()
+    page.get_by_role("link", name="Try another policy").click()
     page.get_by_role("dialog").get_by_text("Implicit ReAct").click()
     page.get_by_role("button", name="Ask again").click()
 

@@ -63,7 +63,7 @@ def test_a_transcript_grows_while_its_run_works_and_is_whole_at_its_end(
     expect(thought).to_contain_text("tick tick")
     expect(page.get_by_role("status")).to_have_text("Thinking")
     expect(page.locator(".transcript__turns > .turn")).to_have_count(2, timeout=30_000)
-    expect(page.locator(".facts__status")).to_contain_text("Worked in 2 turns", timeout=30_000)
+    expect(page.locator(".facts__status")).to_contain_text("Answered in 2 steps", timeout=30_000)
 
     expect(page.locator("#answer .run__answer")).to_have_text("It is four.")
     expect(page.locator(".outline__row")).to_have_count(3)
@@ -87,7 +87,7 @@ def test_a_page_without_sockets_follows_asks_and_stops_all_the_same(
     expect(second.locator(".turn__thought").first).to_contain_text("tick tick", timeout=30_000)
     page.get_by_role("button", name="Stop").click()
 
-    expect(second.locator(".run__status")).to_contain_text("Stopped by you", timeout=30_000)
+    expect(second.locator(".run__status")).to_contain_text("You stopped this", timeout=30_000)
 
 
 def test_a_run_that_waits_or_was_let_go_of_says_so(

@@ -61,7 +61,7 @@ def long_run(ada: User) -> Run:
 def test_a_run_is_read_with_every_call_to_the_model(page: Page, ada: User) -> None:
     page.goto("/")
     ask(page, "What is 37 * 43 + 12?")
-    expect(page.locator(".run__words")).to_contain_text("Worked in")
+    expect(page.locator(".run__words")).to_contain_text("Answered in")
     page.get_by_role("link", name="Transcript").click()
 
     page.locator(".call__summary").first.click()

@@ -130,12 +130,21 @@ def test_nul_characters_do_no_harm(ada: User, browse: Browse) -> None:
         ({"status": "running"}, "Thinking"),
         ({"status": "waiting"}, "Waiting for you"),
         ({"status": "interrupted"}, "it goes on as soon as a worker is free"),
-        ({"status": "succeeded", "answer": "4"}, "Worked in 1 turn, 3.0 s"),
-        ({"status": "stopped", "reason": "stopped"}, "Stopped by you: 1 turn"),
-        ({"status": "exhausted", "reason": "turns"}, "Ran out of turns: 1 turn"),
-        ({"status": "exhausted", "reason": "time"}, "Ran out of time: 1 turn"),
-        ({"status": "failed", "reason": "provider", "message": "Down."}, "Failed: 1 turn"),
-        ({"status": "failed", "reason": "provider", "message": "Down."}, "Down. The turns so far"),
+        ({"status": "succeeded", "answer": "4"}, "Answered in 1 step, 3.0 s"),
+        ({"status": "stopped", "reason": "stopped"}, "You stopped this after 1 step, 3.0 s"),
+        ({"status": "exhausted", "reason": "turns"}, "Ran out of turns after 1 step"),
+        ({"status": "exhausted", "reason": "time"}, "Ran out of time after 1 step"),
+        ({"status": "exhausted", "reason": "repeats"}, "Kept repeating itself, stopped after 1"),
+        ({"reason": "asked", "answer": "Which?"}, "Has a question for you"),
+        (
+            {"status": "stopped", "message": "Stopped by an administrator."},
+            "Stopped by an administrator after 1 step",
+        ),
+        (
+            {"status": "failed", "reason": "provider", "message": "Down."},
+            "Could not answer after 1 step",
+        ),
+        ({"status": "failed", "reason": "provider", "message": "Down."}, "Down. Ask again once"),
     ],
 )
 def test_every_state_of_a_run_has_words(
@@ -144,6 +153,39 @@ def test_every_state_of_a_run_has_words(
     run = tell(ada, {"thought": "Hm."}, **fields)
 
     assert words in browse(ada).get(f"/conversations/{run.conversation_id}/").content.decode()
+
+
+def test_a_run_that_failed_before_its_first_step_says_nothing_of_steps(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    run = tell(ada, status="failed", reason="provider", message="Down.")
+
+    page = browse(ada).get(run.conversation.get_absolute_url()).content.decode()
+
+    assert "Could not answer, 3.0 s" in page
+    assert "Down. Ask again once the model answers." in page
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        (
+            "The model server at http://10.0.0.7:8080/v1 is busy or failing (status 500): boom",
+            "The model server is busy or failing: boom",
+        ),
+        ("No model server answers at llm.example:8080: refused.", "No model server answers: refus"),
+        ("The model server at llm.example closed the connection.", "The model server closed the c"),
+        ("It looked at everything and gave up.", "It looked at everything and gave up."),
+    ],
+)
+def test_where_the_model_server_is_is_told_to_staff_and_not_to_every_member(
+    ada: User, bob: User, tell: TellRun, browse: Browse, message: str, told: str
+) -> None:
+    User.objects.filter(pk=bob.pk).update(is_staff=True)
+    for owner, words in ((ada, told), (bob, message)):
+        run = tell(owner, status="failed", reason="provider", message=message)
+        page = browse(owner).get(run.conversation.get_absolute_url()).content.decode()
+        assert words in page
 
 
 def test_a_run_in_the_queue_knows_its_place(ada: User, tell: TellRun, browse: Browse) -> None:

@@ -48,7 +48,7 @@ def test_a_question_back_ends_the_run_and_the_next_message_goes_on_from_it(
     )
 
     assert (run.status, run.reason, run.answer) == (RunStatus.SUCCEEDED, "asked", "Which city?")
-    assert status_in_words(run).startswith("Asks you, after 1 turn")
+    assert status_in_words(run).startswith("Has a question for you")
     assert run.turns.get().as_contract().observation is not None
     exchange = history(follower)[0]
     assert (exchange.question, exchange.answer) == ("What is the weather?", "Which city?")
