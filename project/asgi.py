@@ -9,9 +9,9 @@ from django.core.asgi import get_asgi_application
 http = get_asgi_application()
 
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 from channels.sessions import SessionMiddlewareStack  # noqa: E402
 
+from chat.live.origin import OwnPagesOnly  # noqa: E402
 from chat.live.routing import websocket_urlpatterns  # noqa: E402
 from project.access import logged  # noqa: E402
 from project.ending import end_with_the_loop  # noqa: E402
@@ -19,9 +19,7 @@ from project.ending import end_with_the_loop  # noqa: E402
 application = ProtocolTypeRouter(
     {
         "http": logged(http),
-        "websocket": logged(
-            AllowedHostsOriginValidator(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))
-        ),
+        "websocket": logged(OwnPagesOnly(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))),
     }
 )
 end_with_the_loop()

@@ -19,6 +19,7 @@ from django.http import (
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.live import frames
+from chat.live.origin import is_foreign
 from chat.live.records import Access, NotSignedIn, access, in_database
 from chat.live.viewer import TOO_SLOW, Position, Viewer
 from chat.live.wishes import UNREACHABLE, grant, refusal
@@ -36,6 +37,7 @@ HEADERS = {
 }
 REFUSED = {
     401: "You are signed out.",
+    403: "Only pages of Turnstone itself may follow a conversation.",
     404: "There is no such conversation.",
     503: UNREACHABLE,
 }
@@ -47,6 +49,8 @@ async def events(request: HttpRequest, conversation_id: int) -> HttpResponseBase
 
     `Last-Event-ID`, which a browser's EventSource sends, takes the place of the query.
     """
+    if is_foreign(request):
+        return _refused(403)
     found = await _access(request, conversation_id)
     if isinstance(found, int):
         return _refused(found)
@@ -64,7 +68,8 @@ async def events(request: HttpRequest, conversation_id: int) -> HttpResponseBase
 async def wish(request: HttpRequest, conversation_id: int) -> HttpResponseBase:
     """Grant the wish of a page without a socket; the answer is a list of frames.
 
-    Only JSON is read, which no form of another site can send.
+    Only JSON is read, which no form of another site can send; as for every POST, Django looks at
+    its token and its origin.
     """
     if request.content_type != "application/json":
         return HttpResponse("A wish is a JSON object.", status=415)

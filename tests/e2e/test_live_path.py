@@ -174,7 +174,10 @@ def test_a_stranger_is_turned_away_by_the_real_server(
     assert (frames, socket.close_code) == ([], 4404)
 
 
-def test_a_foreign_page_cannot_open_a_socket(stack: Any, conversation: Conversation) -> None:
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:9999"])
+def test_a_foreign_page_cannot_open_a_socket(
+    stack: Any, conversation: Conversation, origin: str
+) -> None:
     address = f"{stack.url.replace('http', 'ws')}/ws/conversations/{conversation.pk}/"
-    with pytest.raises(InvalidStatus), connect(address, origin=Origin("http://evil.example")):
+    with pytest.raises(InvalidStatus), connect(address, origin=Origin(origin)):
         pass

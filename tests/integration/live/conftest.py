@@ -21,6 +21,7 @@ from chat.runs.lease import claim
 from project.asgi import application
 
 untyped: Any = ApplicationCommunicator
+HOST = (b"host", b"localhost")
 ORIGIN = (b"origin", b"http://localhost")
 Frame = dict[str, Any]
 
@@ -158,7 +159,8 @@ async def page_of(transactional_db: None) -> AsyncIterator[Callable[..., Awaitab
     async def open_page(user: User | None, conversation: Conversation | int, **kw: Any) -> Page:
         number = conversation if isinstance(conversation, int) else conversation.pk
         cookie = await database_sync_to_async(_cookie)(user)
-        headers = [kw.get("origin", ORIGIN), (b"cookie", cookie)]
+        sent = [kw.get("host", HOST), kw.get("origin", ORIGIN), *kw.get("headers", ())]
+        headers = [*(header for header in sent if header), (b"cookie", cookie)]
         path = f"/ws/conversations/{number}/"
         server = kw.get("server", application)
         page = Page(WebsocketCommunicator(server, path, headers=headers))
@@ -180,14 +182,18 @@ async def events_of(transactional_db: None) -> AsyncIterator[Callable[..., Await
     pages: list[EventPage] = []
 
     async def open_page(
-        user: User | None, conversation: Conversation | int, query: str = "", last: str = ""
+        user: User | None,
+        conversation: Conversation | int,
+        query: str = "",
+        last: str = "",
+        headers: tuple[tuple[bytes, bytes], ...] = (),
     ) -> EventPage:
         number = conversation if isinstance(conversation, int) else conversation.pk
-        headers = [(b"host", b"localhost"), (b"last-event-id", last.encode())]
-        headers.append((b"cookie", await database_sync_to_async(_cookie)(user)))
+        cookie = (b"cookie", await database_sync_to_async(_cookie)(user))
+        sent = [HOST, (b"last-event-id", last.encode()), cookie, *headers]
         path = f"/conversations/{number}/events/"
         scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode()}
-        response = untyped(application, scope | {"headers": headers})
+        response = untyped(application, scope | {"headers": sent})
         await response.send_input({"type": "http.request", "body": b""})
         page = EventPage(response)
         pages.append(page)

@@ -30,13 +30,6 @@ async def test_a_stranger_cannot_tell_anothers_conversation_from_none(
     assert page.frames == []
 
 
-async def test_a_foreign_origin_is_refused(
-    page_of: PageOf, ada: User, conversation: Conversation
-) -> None:
-    page = await page_of(ada, conversation, origin=(b"origin", b"http://evil.example"))
-    assert not page.was_accepted
-
-
 async def test_a_run_of_another_conversation_is_not_followed(
     page_of: PageOf, bob: User, asked: Callable[..., Run]
 ) -> None:
