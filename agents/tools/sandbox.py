@@ -1,7 +1,8 @@
 """Find a place where a stranger's Python can do no harm, or say that there is none.
 
 Fail closed: a sandbox is used only after it was seen, in this very process, to keep its inmate
-from files, network, environment and writing outside. Code never runs on the host itself.
+from files, network, environment and writing outside, and from taking more memory than it may.
+Code never runs on the host itself.
 """
 
 import functools
@@ -55,7 +56,7 @@ class Found:
 
 
 def find_sandbox() -> Found:
-    """Return the best sandbox that proves itself; tried once per process, in about 0.2 s."""
+    """Return the best sandbox that proves itself; tried once per process, in under a second."""
     with _FINDING:
         return _find_once()
 

@@ -10,12 +10,13 @@ from collections.abc import Generator, Iterator
 
 from agents.control import Control
 from agents.errors import ToolFailed
+from agents.tools.sandbox_watch import Watch
 
 _OUTPUT_BYTES = 10_000_000
 _REPORT_BYTES = 8_192
 _CHUNK = 65_536
-_GLANCE = 0.1
-"""Seconds between two looks at the control."""
+_GLANCE = 0.05
+"""Seconds between two looks at the control and at what the process takes."""
 
 _EAGER_CHUNKS = 16
 """Chunks that are passed on at once; many more small ones would cost more than they tell."""
@@ -23,22 +24,24 @@ _EAGER_CHUNKS = 16
 _LULL = 0.02
 
 
-def outcome(process: subprocess.Popen[bytes], control: Control) -> Iterator[str]:
+def outcome(process: subprocess.Popen[bytes], control: Control, watch: Watch) -> Iterator[str]:
     """Yield the process's standard output; then raise ToolFailed if it did not end well.
 
-    Its standard error says why. Raises Halted, too; whatever happens, the process and its group
-    are gone at the end.
+    Its standard error says why, or the watch over its memory. Raises Halted, too; whatever happens,
+    the process and its group are gone at the end.
     """
     try:
-        report = yield from _output(process, control)
-        status = _status(process, control)
+        report = yield from _output(process, control, watch)
+        status = _status(process, control, watch)
     finally:
         _end(process)
     if status:
         raise ToolFailed(f"Error executing code: {_reason(status, report)}")
 
 
-def _output(process: subprocess.Popen[bytes], control: Control) -> Generator[str, None, bytes]:
+def _output(
+    process: subprocess.Popen[bytes], control: Control, watch: Watch
+) -> Generator[str, None, bytes]:
     flow, report = _Flow(), b""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     with selectors.DefaultSelector() as selector:
@@ -46,6 +49,7 @@ def _output(process: subprocess.Popen[bytes], control: Control) -> Generator[str
             selector.register(stream, selectors.EVENT_READ)
         while selector.get_map():
             control.wait(flow.lull)
+            watch.look()
             for key, _ in selector.select(_GLANCE):
                 chunk = os.read(key.fd, _CHUNK)
                 if not chunk:
@@ -76,12 +80,13 @@ class _Flow:
         self.lull = _LULL if self._chunks > _EAGER_CHUNKS and len(chunk) < _CHUNK else 0.0
 
 
-def _status(process: subprocess.Popen[bytes], control: Control) -> int:
+def _status(process: subprocess.Popen[bytes], control: Control, watch: Watch) -> int:
     while True:
         try:
             return process.wait(_GLANCE)
         except subprocess.TimeoutExpired:
             control.check()
+            watch.look()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -1,11 +1,13 @@
 """A sandbox is used only after it proved itself; without one, code is not run."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from agents.control import Control
 from agents.errors import ConfigurationError
+from agents.tools import sandbox_watch
 from agents.tools.sandbox import Sandbox, find_sandbox, first_proved
 from agents.tools.sandbox_bubblewrap import Bubblewrap
 
@@ -60,9 +62,9 @@ class Loose(Bubblewrap):
 
     swaps: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    def command(self) -> list[str]:
+    def command(self, filtering: int) -> list[str]:
         changes = dict(self.swaps)
-        return [word for old in super().command() for word in changes.get(old, (old,))]
+        return [word for old in super().command(filtering) for word in changes.get(old, (old,))]
 
 
 SEPARATE = ("--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
@@ -77,6 +79,9 @@ SEPARATE = ("--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup
         ((("--remount-ro", ("--dir",)),), "write /"),
         ((("--dev", ("--tmpfs", "/etc", "--dev")),), "write /etc"),
         ((("--unshare-all", ("--no-such-option",)),), "does not work here"),
+        ((("--seccomp", ("--sync-fd",)),), "shared memory.*memory files.*system calls"),
+        ((("/dev/full", ("/dev/zero",)),), "mapped zeroes"),
+        (((str(64 * 1024 * 1024), ("40000000",)),), "does not bound files"),
     ],
 )
 def test_a_loosened_sandbox_is_found_out(
@@ -87,3 +92,12 @@ def test_a_loosened_sandbox_is_found_out(
 
     with pytest.raises(ConfigurationError, match=reason):
         loose.prove()
+
+
+def test_a_machine_that_does_not_show_its_processes_is_found_out(
+    bubblewrap: Bubblewrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sandbox_watch, "_PROC", tmp_path)
+
+    with pytest.raises(ConfigurationError, match="does not bound processes"):
+        bubblewrap.prove()
