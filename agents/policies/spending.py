@@ -26,12 +26,22 @@ def budget_for(
     return Budget(spec.limits.tokens, spec.limits.cost, price, given=given, made=made)
 
 
+def price_for(spec: PolicySpec | None, provider: str, model: str, prices: str) -> Price | None:
+    """Return what a model costs under a policy, None where nobody has said so.
+
+    Raises ConfigurationError where `prices` cannot be read.
+    """
+    of_policy = None if spec is None else spec.model.price
+    price = of_policy or price_of(model, read_prices(prices))
+    if price is None and provider in FREE:
+        return Price(input=0, output=0)
+    return price
+
+
 def _price(spec: PolicySpec, provider: Provider, prices: str) -> Price:
-    price = spec.model.price or price_of(provider.model, read_prices(prices))
+    price = price_for(spec, provider.name, provider.model, prices)
     if price is not None:
         return price
-    if provider.name in FREE:
-        return Price(input=0, output=0)
     raise ConfigurationError(
         f"This policy limits what a run may cost, and the price of {provider.model!r} is not "
         "known. Name it in TURNSTONE_PRICES, or as the `price` of the policy's model."

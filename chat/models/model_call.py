@@ -1,10 +1,14 @@
 """A model call: the exact request and reply, without storing twice what two requests share."""
 
 import hashlib
+from collections.abc import Iterator
 
 from django.db import models
 
 from chat.models.run import Run
+
+CHUNK = 20
+"""How many calls are read at once where all are."""
 
 
 class RequestCorrupted(Exception):
@@ -14,20 +18,24 @@ class RequestCorrupted(Exception):
 class ModelCallQuerySet(models.QuerySet["ModelCall"]):
     """Model calls with their requests rebuilt."""
 
-    def with_requests(self, run: Run) -> list["ModelCall"]:
-        """Return the run's calls in order, each with `request` as it was posted.
+    def with_requests(self, run: Run) -> Iterator["ModelCall"]:
+        """Yield the run's calls in order, each with `request` as it was posted.
 
-        Takes time in proportion to the text returned. Raises RequestCorrupted when a digest does
-        not match.
+        Takes time in proportion to the text of all requests, and memory for those that later ones
+        begin with: one a purpose. Raises RequestCorrupted when a digest does not match.
         """
-        calls = list(self.filter(run=run).order_by("index"))
+        calls = self.filter(run=run).order_by("index")
+        last_use = {base: index for base, index in calls.values_list("base_id", "index") if base}
         requests: dict[int | None, str] = {None: ""}
-        for call in calls:
+        for call in calls.iterator(chunk_size=CHUNK):
             call.request = requests[call.base_id][: call.shared] + call.rest
             if digest_of(call.request) != call.digest:
                 raise RequestCorrupted(f"{call} was stored wrongly: its request cannot be rebuilt.")
-            requests[call.pk] = call.request
-        return calls
+            if call.base_id is not None and last_use[call.base_id] == call.index:
+                del requests[call.base_id]
+            if call.pk in last_use:
+                requests[call.pk] = call.request
+            yield call
 
     def with_request(self, run: Run, index: int) -> "ModelCall":
         """Return one call of the run with its `request`, without rebuilding all the others.

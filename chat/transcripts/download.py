@@ -1,17 +1,69 @@
-"""A transcript to take away, whole: as JSON for programs, as Markdown for people."""
+"""A transcript to take away, whole: as JSON for programs, as Markdown for people.
+
+The JSON holds requests as they are stored, each as what it shares with an earlier one and the rest;
+written out, a run would grow with the square of its turns. docs/transcripts.md says its form.
+"""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
+from django.db.models import F
+
 from chat.models import Approval, ModelCall, Run, Turn
+from chat.runs.before import history
 from chat.templatetags.approvals import answer_in_words
+from chat.transcripts.costs import Costs
+from chat.transcripts.portions import in_portions
+
+FORM = "turnstone-run/1"
+NOT_WHOLE = "\n\n_The rest could not be read._\n"
+"""How a Markdown document ends that broke off; JSON then lacks its closing brackets."""
 
 
-def as_json(run: Run) -> str:
-    """Return the run with every turn, and every model call with its exact request."""
-    content = {
+def as_json(run: Run) -> Iterator[str]:
+    """Yield the text of one JSON object: the run, then a line for each turn and model call."""
+    costs = Costs(run)
+    head = json.dumps(_head(run, costs), indent=2, ensure_ascii=False)
+    yield head.removesuffix("\n}")
+    yield from _listed("turns", map(_turn, _turns(run)))
+    calls = run.model_calls.annotate(base_index=F("base__index"))
+    rows = (row for portion in in_portions(calls) for row in portion)
+    yield from _listed("model_calls", (_call(row, costs) for row in rows))
+    Run.objects.only("pk").get(pk=run.pk)  # one that was deleted meanwhile is not whole
+    yield "\n}\n"
+
+
+def as_markdown(run: Run) -> Iterator[str]:
+    """Yield the run as a document: question, turns, answer."""
+    for number, paragraph in enumerate(_paragraphs(run)):
+        yield f"\n\n{paragraph}" if number else paragraph
+    Run.objects.only("pk").get(pk=run.pk)
+    yield "\n"
+
+
+def _turns(run: Run) -> Iterator[Turn]:
+    for portion in in_portions(run.turns.all()):
+        yield from Approval.objects.attach(portion)
+
+
+def _listed(name: str, values: Iterator[dict[str, Any]]) -> Iterator[str]:
+    yield f',\n  "{name}": ['
+    for number, value in enumerate(values):
+        line = json.dumps(value, ensure_ascii=False)
+        yield f",\n    {line}" if number else f"\n    {line}"
+    yield "\n  ]"
+
+
+def _head(run: Run, costs: Costs) -> dict[str, Any]:
+    return {
+        "form": FORM,
         "run": run.pk,
+        "conversation": run.conversation_id,
+        "owner": run.conversation.owner.get_username(),
+        "parent": run.parent_id,
+        "again_of": run.again_of_id,
+        "history": [said.model_dump() for said in history(run, until=run.started_at)],
         "question": run.question,
         "policy": {
             "slug": run.policy_version.policy.slug,
@@ -25,32 +77,36 @@ def as_json(run: Run) -> str:
         "message": run.message,
         "answer": run.answer,
         "is_partial": run.partial,
+        "attempt": run.attempt,
+        "input_tokens": run.input_tokens,
+        "output_tokens": run.output_tokens,
+        "cost": costs.of_run(),
+        "seconds": run.seconds,
         "created_at": run.created_at.isoformat(),
         "started_at": run.started_at.isoformat() if run.started_at else None,
         "ended_at": run.ended_at.isoformat() if run.ended_at else None,
-        "turns": [_turn(turn) for turn in Approval.objects.attach(run.turns.all())],
-        "model_calls": [_call(call) for call in ModelCall.objects.with_requests(run)],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False)
-
-
-def as_markdown(run: Run) -> str:
-    """Return the run as a document: question, turns, answer."""
-    return "\n\n".join(_paragraphs(run)) + "\n"
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
     return {
         "number": turn.number,
+        "attempt": turn.attempt,
         "kind": turn.kind,
         "status": turn.status,
         "thought": turn.thought,
+        "answer": turn.answer,
+        "plan": turn.plan,
         "tool": turn.tool or None,
         "inputs": turn.inputs,
         "observation": turn.observation,
         "observation_error": turn.observation_error or None,
+        "observation_ends": turn.observation_ends or None,
+        "pictures": turn.observation_images or [],
         "approval": _approval(turn.approval),
         "started_at": turn.started_at.isoformat(),
+        "acted_at": turn.acted_at.isoformat() if turn.acted_at else None,
+        "ended_at": turn.ended_at.isoformat() if turn.ended_at else None,
         "seconds": turn.seconds,
     }
 
@@ -60,28 +116,40 @@ def _approval(approval: Approval | None) -> dict[str, Any] | None:
         return None
     return {
         "status": approval.status,
+        "safety": approval.safety,
         "inputs": approval.inputs,
         "feedback": approval.feedback or None,
         "decided_by": str(approval.decided_by) if approval.decided_by else None,
         "asked_at": approval.created_at.isoformat(),
+        "expires_at": approval.expires_at.isoformat(),
         "decided_at": approval.decided_at.isoformat() if approval.decided_at else None,
     }
 
 
-def _call(call: ModelCall) -> dict[str, Any]:
+def _call(call: ModelCall, costs: Costs) -> dict[str, Any]:
+    base = getattr(call, "base_index", None)
     return {
+        "number": call.index + 1,
         "turn": call.turn_index + 1,
+        "attempt": call.attempt,
         "purpose": call.purpose,
         "provider": call.provider,
         "model": call.model,
-        "request": call.request,
+        "request": {
+            "base": None if base is None else base + 1,
+            "shared": call.shared,
+            "rest": call.rest,
+            "sha256": call.digest,
+        },
         "reply": call.reply,
         "reasoning": call.reasoning,
         "stop_reason": call.stop_reason,
         "error": call.error or None,
         "input_tokens": call.input_tokens,
         "output_tokens": call.output_tokens,
+        "cost": costs.of(call.provider, call.model, call.input_tokens, call.output_tokens),
         "started_at": call.started_at.isoformat(),
+        "first_token_seconds": call.first_token_seconds,
         "seconds": call.seconds,
     }
 
@@ -92,27 +160,28 @@ def _paragraphs(run: Run) -> Iterator[str]:
     yield f"{run.created_at:%d %B %Y %H:%M} UTC, {made_by}: {run.get_status_display()}"
     yield "## Question"
     yield run.question
-    for turn in Approval.objects.attach(run.turns.all()):
-        yield f"## Turn {turn.number}"
-        if turn.thought:
-            yield turn.thought
-        if turn.tool:
-            yield f"Action: `{turn.tool}`"
-            yield _fenced(json.dumps(turn.inputs, indent=2, ensure_ascii=False), "json")
-        if turn.approval is not None:
-            yield f"Approval: {answer_in_words(turn.approval)}"
-        if turn.observation is not None:
-            yield (
-                f"Observation ({turn.observation_error}):"
-                if turn.observation_error
-                else ("Observation:")
-            )
-            yield _fenced(turn.observation)
+    for turn in _turns(run):
+        yield from _paragraphs_of(turn)
     if run.answer:
         yield "## Answer" if not run.partial else "## Answer (partial)"
         yield run.answer
     if run.message:
         yield f"_{run.message}_"
+
+
+def _paragraphs_of(turn: Turn) -> Iterator[str]:
+    yield f"## Turn {turn.number}"
+    if turn.thought:
+        yield turn.thought
+    if turn.tool:
+        yield f"Action: `{turn.tool}`"
+        yield _fenced(json.dumps(turn.inputs, indent=2, ensure_ascii=False), "json")
+    if turn.approval is not None:
+        yield f"Approval: {answer_in_words(turn.approval)}"
+    if turn.observation is not None:
+        error = f" ({turn.observation_error})" if turn.observation_error else ""
+        yield f"Observation{error}:"
+        yield _fenced(turn.observation)
 
 
 def _fenced(text: str, language: str = "") -> str:

@@ -4,14 +4,15 @@ import json
 from base64 import b64decode
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from chat.accounts import SignedInRequest
 from chat.models import ModelCall, Run, Turn
 from chat.policies import offered
-from chat.transcripts.download import as_json, as_markdown
+from chat.transcripts.download import NOT_WHOLE, as_json, as_markdown
+from chat.transcripts.portions import carried
 from chat.transcripts.reading import read
 from chat.transcripts.request import shown
 
@@ -36,16 +37,17 @@ def transcript(request: SignedInRequest, run_id: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def transcript_download(request: SignedInRequest, run_id: int, form: str) -> HttpResponse:
-    """Return the whole transcript as a file."""
+def transcript_download(request: SignedInRequest, run_id: int, form: str) -> StreamingHttpResponse:
+    """Return the whole transcript as a file, read while it is sent."""
     run = _readable(request, run_id)
-    content, kind = {
-        "json": (as_json, "application/json"),
-        "md": (as_markdown, "text/markdown; charset=utf-8"),
+    pieces, if_broken, kind = {
+        "json": (as_json, "", "application/json"),
+        "md": (as_markdown, NOT_WHOLE, "text/markdown; charset=utf-8"),
     }[form]
-    response = HttpResponse(content(run), content_type=kind)
-    response["Content-Disposition"] = f'attachment; filename="turnstone-run-{run.pk}.{form}"'
-    return response
+    name = f'attachment; filename="turnstone-run-{run.pk}.{form}"'
+    return StreamingHttpResponse(
+        carried(pieces(run), if_broken), content_type=kind, headers={"Content-Disposition": name}
+    )
 
 
 @login_required

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import psutil
 import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
@@ -72,6 +73,10 @@ class Stack:
     def kill_web(self) -> None:
         """End Daphne as a power cut does; `start` brings another."""
         self._children["web"].kill()
+
+    def web_memory(self) -> int:
+        """Return the bytes that Daphne holds in memory."""
+        return int(psutil.Process(self._children["web"].pid).memory_info().rss)
 
     def stop(self) -> None:
         """End both."""

@@ -87,6 +87,7 @@ def test_a_stranger_reads_nothing_of_a_run(run: Run, bob: User, browse: Browse, 
     answer = browse(bob).get(f"/runs/{run.pk}/{path}")
 
     assert answer.status_code == 404
+    assert not answer.streaming
     assert b"secret" not in answer.content
 
 

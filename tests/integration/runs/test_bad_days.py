@@ -161,7 +161,7 @@ def test_text_that_cannot_be_stored_is_replaced_visibly(
 
     run.refresh_from_db()
     assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "c\ufffdd \ufffd")
-    assert "\ufffd" in ModelCall.objects.with_requests(run)[0].reply
+    assert "\ufffd" in next(ModelCall.objects.with_requests(run)).reply
 
 
 def test_a_run_out_of_turns_is_not_called_a_success(asked: Callable[..., Run]) -> None:

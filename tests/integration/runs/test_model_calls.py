@@ -61,7 +61,7 @@ def test_requests_of_another_purpose_share_nothing(claimed: Callable[[], Run]) -
     for purpose in ("think", "choose_tool", "think", "choose_tool"):
         store(run, log.row(call(f"{purpose} {request(2)}", purpose), 0))
 
-    calls = ModelCall.objects.with_requests(run)
+    calls = list(ModelCall.objects.with_requests(run))
     assert [c.base and c.base.index for c in calls] == [None, None, 0, 1]
     assert calls[3].request == f"choose_tool {request(2)}"
 
@@ -79,4 +79,4 @@ def test_a_request_that_does_not_add_up_is_not_shown(claimed: Callable[[], Run])
     store_all(run, [request(1), request(2)])
     run.model_calls.filter(index=0).update(rest=request(1).replace("m", "w"))
     with pytest.raises(RequestCorrupted):
-        ModelCall.objects.with_requests(run)
+        list(ModelCall.objects.with_requests(run))

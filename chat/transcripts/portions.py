@@ -1,0 +1,75 @@
+"""Long records a portion at a time: read without keeping a connection, sent without waiting.
+
+A download may last, so between two portions nothing is held: no cursor, no connection, no thread.
+The server below keeps whatever a slow page has not taken yet, so nothing is written out that is
+longer than what is stored.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Iterator
+from typing import TypeVar
+
+from asgiref.sync import sync_to_async
+from django.db import transaction
+from django.db.models import Model, QuerySet
+
+from chat.runs.patience import hand_back
+
+logger = logging.getLogger(__name__)
+
+PORTION = 250_000
+"""Characters, about; a row that is longer than that is a portion of its own."""
+
+Row = TypeVar("Row", bound=Model)
+
+
+def in_portions(rows: "QuerySet[Row]") -> Iterator[list[Row]]:
+    """Yield all rows of a run in the order of their `index`, as many at once as are short."""
+    rows = rows.order_by("index")
+    last = -1
+    while portion := _portion(rows.filter(index__gt=last)):
+        yield portion
+        last = portion[-1].index  # type: ignore[attr-defined] # turns and model calls have one
+
+
+async def carried(pieces: Iterator[str], if_broken: str) -> AsyncIterator[bytes]:
+    """Yield the text for a response, made in the thread of its request while others are served.
+
+    What fails on the way can be told no more by a status: `if_broken` then ends the text.
+    """
+    while True:
+        try:
+            text = await sync_to_async(_gather)(pieces)
+        except Exception:
+            logger.exception("A download broke off")
+            yield if_broken.encode()
+            return
+        if not text:
+            return
+        yield text.encode()
+
+
+def _gather(pieces: Iterator[str]) -> str:
+    """Return the next pieces, one portion or a little more; empty at the end."""
+    found, length = [], 0
+    try:
+        for piece in pieces:
+            found.append(piece)
+            length += len(piece)
+            if length >= PORTION:
+                break
+        return "".join(found)
+    finally:
+        hand_back()
+
+
+def _portion(rows: "QuerySet[Row]") -> list[Row]:
+    found, length = [], 0
+    # Inside a transaction the cursor fetches row by row; outside, Postgres would copy all of them.
+    with transaction.atomic():
+        for row in rows.iterator(chunk_size=1):
+            found.append(row)
+            length += sum(len(str(value)) for value in vars(row).values())
+            if length >= PORTION:
+                break
+    return found
