@@ -1,6 +1,6 @@
 """What a run knows: its goal and its turns, folded from events, so that it can be replayed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from agents.contracts import Exchange, Observation, Outcome, Reason, ReasonKind, Turn
@@ -91,8 +91,12 @@ class State:
             case RunEnded(outcome=outcome):
                 self.outcome = outcome
 
-    def transcript(self) -> str:
-        """Write the run as the lines that the implicit policy reasons over."""
+    def transcript(self, told: Callable[[Observation], str] | None = None) -> str:
+        """Write the run as the lines that the implicit policy reasons over.
+
+        `told` writes an observation, after its label; plainly and behind a space by itself.
+        """
+        told = told or (lambda seen: f" {observed(seen)}")
         lines = [f"Goal: {self.goal}"]
         for turn in self.turns:
             if turn.thought is not None:
@@ -101,7 +105,7 @@ class State:
             if turn.action is not None:
                 lines.append(f"ACTION_EXECUTED: tool_id={turn.action.tool}")
             if turn.observation is not None:
-                lines.append(f"OBSERVATION: {observed(turn.observation)}")
+                lines.append(f"OBSERVATION:{told(turn.observation)}")
         return "\n".join(lines)
 
     def _amend(self, **part: object) -> None:

@@ -4,8 +4,8 @@ import hashlib
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from agents.contracts import Message, Role
-from agents.state import State
+from agents.contracts import Message, Observation, Role
+from agents.state import State, observed
 
 NO_ANSWER = "(This question got no answer.)"
 _REMEMBERED = 10
@@ -33,6 +33,11 @@ def enclosed(name: str, text: str) -> str:
     return f"<{mark}>\n{text}\n</{mark}>"
 
 
+def enclosed_observation(observation: Observation) -> str:
+    """Write what came back from an action between its marks, so that it cannot pass for a step."""
+    return enclosed("observation", observed(observation))
+
+
 def conversation(system: str, state: State, last: str) -> list[Message]:
     """Return the messages of a call: the rules, the last exchanges, and what is asked now."""
     messages = [Message(role=Role.SYSTEM, content=system)]
@@ -44,8 +49,12 @@ def conversation(system: str, state: State, last: str) -> list[Message]:
 
 
 def goal_and_transcript(state: State, between: str = "") -> str:
-    """Write the transcript with the goal set apart, so that nothing in it can pass for a step."""
-    steps = state.transcript().removeprefix(f"Goal: {state.goal}").strip("\n")
+    """Write the transcript, with goal and observations set apart lest they pass for a step."""
+    steps = (
+        state.transcript(lambda seen: f"\n{enclosed_observation(seen)}")
+        .removeprefix(f"Goal: {state.goal}")
+        .strip("\n")
+    )
     return f"{enclosed_goal(state)}\n\n{between}Transcript:\n{steps}"
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from agents.contracts import ReasonNode, ToolCall, Turn
 from agents.errors import ToolError, ToolNotFound
-from agents.state import State, observed
+from agents.reasoning.prompts import enclosed_observation
+from agents.state import State
 from agents.tools.toolkit import Toolkit
 
 _THOUGHT_LIMIT = 4_000
@@ -41,7 +42,7 @@ def _turn(turn: Turn, thought: ReasonNode, written: Callable[[ToolCall], str]) -
     if turn.action is not None:
         lines.append(f"Action: {written(turn.action)}")
     if turn.observation is not None:
-        lines.append(f"Observation: {observed(turn.observation)}")
+        lines.append(f"Observation:\n{enclosed_observation(turn.observation)}")
     return "\n".join(lines)
 
 

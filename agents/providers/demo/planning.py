@@ -137,15 +137,14 @@ def _read(text: str, previous: str, readers: tuple[_Reader, ...] = _READERS) -> 
 
 def _walk(parts: list[str], previous: str, trail: Trail | StepTrail) -> Step | Answer:
     answers: list[str] = []
-    for number, part in enumerate(parts, start=1):
+    for part in parts:
         task = _read(part, previous)
         if task is None:
             return Answer("The last result does not fit the next part.", UNKNOWN)
         seen: list[str] = []
-        for place, make in enumerate(task.steps, start=1):
+        for make in task.steps:
             step = make(seen)
-            is_last = number == len(parts) and place == len(task.steps)
-            observation = trail.observe(step, is_last=is_last)
+            observation = trail.observe(step)
             if observation is None:
                 return step
             if observation.startswith("ERROR: "):

@@ -5,10 +5,9 @@ import re
 
 from agents.providers.demo.request import Request
 from agents.providers.demo.steps import Step
-from agents.providers.demo.trail import NotMine
+from agents.providers.demo.trail import NotMine, enclosed_at
 
 _HEADER = re.compile(r"\n\nStep \d+\n")
-_OPENING = re.compile(r'<(observation id="[0-9a-f]+")>\n')
 
 
 class StepTrail:
@@ -17,7 +16,7 @@ class StepTrail:
     def __init__(self, request: Request) -> None:
         self._text = request.work
 
-    def observe(self, step: Step, *, is_last: bool) -> str | None:
+    def observe(self, step: Step) -> str | None:
         """Return what was observed after `step`, None if it is still to be taken."""
         header = _HEADER.match(self._text)
         if header is None:
@@ -25,10 +24,7 @@ class StepTrail:
         before = f"Thought: {step.thought}\nAction: {_written(step)}\nObservation:\n"
         if not self._text.startswith(before, header.end()):
             raise NotMine
-        opening = _OPENING.match(self._text, header.end() + len(before))
-        if opening is None:
-            raise NotMine
-        seen, _, self._text = self._text[opening.end() :].partition(f"\n</{opening[1]}>")
+        seen, self._text = enclosed_at(self._text, header.end() + len(before))
         return seen
 
 

@@ -1,7 +1,11 @@
 """Find the demo model's own earlier steps in the prompt, and what was observed after each."""
 
+import re
+
 from agents.providers.demo.request import Request
 from agents.providers.demo.steps import Step, action_text, input_texts
+
+_OPENING = re.compile(r'<(observation id="[0-9a-f]+")>\n')
 
 
 class NotMine(Exception):
@@ -20,31 +24,33 @@ class Trail:
         work = request.work
         self._text = work.partition("Transcript:\n")[2] if request.as_json else work[1:]
         self._end = "" if request.as_json else "\nThought: "
-        self._next = "\nACTION: " if request.as_json else "\nThought: "
 
-    def observe(self, step: Step, *, is_last: bool) -> str | None:
+    def observe(self, step: Step) -> str | None:
         """Return what was observed after `step`, None if it is still to be taken."""
         if self._text == self._end:
             return None
         for opening in self._openings(step):
             if self._text.startswith(opening):
-                return self._observation(len(opening), is_last)
+                seen, rest = enclosed_at(self._text, len(opening))
+                self._text = rest.removeprefix("\n" if self._as_json else "")
+                return seen
         raise NotMine
-
-    def _observation(self, start: int, is_last: bool) -> str:
-        end = -1 if is_last else self._text.find(self._next, start)
-        if end < 0:
-            end = len(self._text) - len(self._end)
-        observation = self._text[start:end]
-        self._text = self._text[end:].removeprefix("\n" if self._as_json else "")
-        return observation
 
     def _openings(self, step: Step) -> list[str]:
         if self._as_json:
             action = f"ACTION: {step.instruction}\n"
             executed = f"ACTION_EXECUTED: tool_id={step.tool}\n"
-            return [f"{action}{executed}OBSERVATION: ", f"{action}OBSERVATION: "]
+            return [f"{action}{executed}OBSERVATION:\n", f"{action}OBSERVATION:\n"]
         if self._as_action_json:
-            return [f"\nThought: {step.thought}\nAction: {action_text(step)}\nObservation: "]
+            return [f"\nThought: {step.thought}\nAction: {action_text(step)}\nObservation:\n"]
         action = f"\nThought: {step.thought}\nAction: {step.tool}\nAction Input: "
-        return [f"{action}{text}\nObservation: " for text in input_texts(step.inputs)]
+        return [f"{action}{text}\nObservation:\n" for text in input_texts(step.inputs)]
+
+
+def enclosed_at(text: str, start: int) -> tuple[str, str]:
+    """Return the observation whose mark is at `start`, and the text behind it; raises NotMine."""
+    opening = _OPENING.match(text, start)
+    if opening is None:
+        raise NotMine
+    seen, _, rest = text[opening.end() :].partition(f"\n</{opening[1]}>")
+    return seen, rest

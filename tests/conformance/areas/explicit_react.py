@@ -15,6 +15,7 @@ from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
 from agents.reasoning.model import Model
 from agents.reasoning.parsing_text import ReplyReader
+from agents.reasoning.prompts import enclosed_observation
 from agents.reasoning.scratchpad import input_text, scratchpad
 from agents.state import State, observed
 from agents.tools.spec import Tool, tool
@@ -36,6 +37,7 @@ PARTIAL_ANSWER = (
     "in place of a fixed sentence"
 )
 UNLABELLED_THOUGHT = "what stands before the first label is kept as the thought"
+SET_APART = "an observation stands between marks, so that a page in it cannot pass for a step"
 REPEATED = "the same action three times in a row ends the run early, for it goes in a circle"
 
 
@@ -100,9 +102,14 @@ def check_scratchpad(case: Case) -> str | None:
     asked, expected = case["input"], case["expected"]
     kit = _toolkit("", "")
     steps = asked if isinstance(asked, list) else [asked]
-    text = scratchpad(State("Q?", turns=[_turn(step) for step in steps]), kit)
-    assert text == expected, _difference(text, expected)
-    return None
+    turns = [_turn(step) for step in steps]
+    text = scratchpad(State("Q?", turns=turns), kit)
+    plain = text
+    for seen in (turn.observation for turn in turns):
+        if seen is not None:
+            plain = plain.replace(f"\n{enclosed_observation(seen)}", f" {observed(seen)}", 1)
+    assert plain == expected, _difference(plain, expected)
+    return None if plain == text else SET_APART
 
 
 AREAS: dict[str, Callable[[Case], str | None]] = {

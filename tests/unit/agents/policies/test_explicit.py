@@ -9,6 +9,7 @@ import pytest
 
 from agents.contracts import Exchange, Reason, ReasonKind, Status, ToolCall
 from agents.events import AnswerDelta, ObservationDelta, ThoughtDelta
+from agents.reasoning.prompts import enclosed
 
 
 @pytest.fixture
@@ -46,7 +47,8 @@ def test_the_scratchpad_shows_the_step_as_the_model_wrote_it(explicit: Any) -> N
 
     asked = last_message(played.calls[1].request)
     assert asked.endswith(
-        "\nThought: s\nAction: search\nAction Input: q\nObservation: ran q\nThought: "
+        "\nThought: s\nAction: search\nAction Input: q\n"
+        f"Observation:\n{enclosed('observation', 'ran q')}\nThought: "
     )
 
 
@@ -113,7 +115,7 @@ def test_a_failed_action_is_an_observation_and_the_run_goes_on(
     observation = played.state.turns[0].observation
     assert observation.error == kind
     assert text in observation.text
-    assert f"Observation: ERROR: {kind}: " in last_message(played.calls[1].request)
+    assert f">\nERROR: {kind}: " in last_message(played.calls[1].request)
     assert played.outcome.status is Status.SUCCEEDED
 
 
@@ -212,6 +214,5 @@ def test_an_action_of_a_megabyte_is_only_an_observation_away(explicit: Any) -> N
 def test_inputs_of_several_names_are_written_the_same_way_each_time(explicit: Any) -> None:
     played = explicit.play(['s\nAction: add\nAction Input: {"right": 2, "left": 3}', ANSWER])
 
-    assert 'Action Input: {"left": 3, "right": 2}\nObservation: 5' in last_message(
-        played.calls[1].request
-    )
+    asked = last_message(played.calls[1].request)
+    assert 'Action Input: {"left": 3, "right": 2}\nObservation:\n<' in asked

@@ -8,6 +8,7 @@ import pytest
 
 from agents.contracts import Reason, ReasonKind, Status, ToolCall
 from agents.events import AnswerDelta
+from agents.reasoning.prompts import enclosed
 from agents.tools.spec import tool
 
 
@@ -49,7 +50,8 @@ def test_the_next_thought_sees_the_transcript(implicit: Any) -> None:
     played = implicit.play([DO, "search", '{"query": "hi"}', DONE])
 
     asked = json.loads(played.calls[-1].request)["messages"][-1]["content"]
-    assert asked.endswith("ACTION_EXECUTED: tool_id=search\nOBSERVATION: ran hi")
+    observed = f"OBSERVATION:\n{enclosed('observation', 'ran hi')}"
+    assert asked.endswith(f"ACTION_EXECUTED: tool_id=search\n{observed}")
 
 
 @pytest.mark.parametrize("reply", ["bad", "", '{"kind": "FINAL", "text": ""}', '{"kind": "X"}'])

@@ -26,6 +26,7 @@ from agents.policies.self_repair import Settings
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
 from agents.reasoning.model import Model
+from agents.reasoning.prompts import enclosed
 from agents.state import State
 from agents.tools.spec import Safety, tool
 from agents.tools.toolkit import Toolkit
@@ -73,7 +74,7 @@ def test_the_work_is_shown_as_the_model_wrote_it(self_repair: Any) -> None:
 
     assert asked(played.calls[1]).endswith(
         '\nThought: so\nAction: {"tool": "add", "inputs": {"left": 2, "right": 3}}'
-        "\nObservation: 5\nThought: "
+        f"\nObservation:\n{enclosed('observation', '5')}\nThought: "
     )
 
 
