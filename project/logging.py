@@ -2,18 +2,21 @@
 
 Lines of a thread that works on a run name the run and its attempt. Neither form ever holds a
 secret: what the environment calls a key, a password or a token, and the password in an address, is
-struck out of every line.
+struck out of every line. Nor is there a control character in it, for strangers choose some of what
+is logged: a message is one line, and a terminal that shows it is not told what to do.
 """
 
 import json
 import logging
 import re
+import textwrap
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from chat.runs.log_context import run_in_hand
+from project.printable import printable, printable_json, printable_lines
 
 STRUCK_OUT = "[secret]"
 SECRET_NAME = re.compile(r"key|password|token|secret|credential", re.IGNORECASE)
@@ -57,7 +60,7 @@ def secrets_in(environment: Mapping[str, str]) -> list[str]:
 
 
 class TextFormatter(logging.Formatter):
-    """Write time, level where it matters, run, logger and message, then the traceback's lines.
+    """Write time, level where it matters, run, logger and message, then the traceback, indented.
 
     A run is written as its number and its attempt: `[run 12.1]`.
     """
@@ -74,6 +77,18 @@ class TextFormatter(logging.Formatter):
         run = run_in_hand()  # a record is written by the thread that it comes from
         record.run_word = f"[run {run.run}.{run.attempt}] " if run else ""
         return strike_out(super().format(record), self._secrets)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Write what comes before the traceback, as one line."""
+        return printable(super().formatMessage(record))
+
+    def formatException(self, info: Any) -> str:
+        """Write a traceback, whose own words may be a stranger's, as lines that begin no record."""
+        return textwrap.indent(printable_lines(super().formatException(info)), "  ")
+
+    def formatStack(self, stack_info: str) -> str:
+        """Write a stack the same way."""
+        return textwrap.indent(printable_lines(stack_info), "  ")
 
 
 class JsonFormatter(logging.Formatter):
@@ -101,7 +116,7 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             traceback = self.formatException(record.exc_info)
             entry["traceback"] = strike_out(traceback, self._secrets)
-        return json.dumps(entry, ensure_ascii=False)
+        return printable_json(json.dumps(entry, ensure_ascii=False))
 
 
 class WithTraceback(logging.Filter):

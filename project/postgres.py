@@ -12,6 +12,7 @@ from pathlib import Path
 from project import unprivileged
 from project.embedded import DATABASE, ROLE, make_private
 from project.errors import CannotStart
+from project.printable import printable
 from project.processes import Program, end_orphan
 
 PLACES = ("/usr/lib/postgresql", "/usr/local/opt", "/opt/homebrew/opt")
@@ -139,7 +140,7 @@ def last_words(log: Path) -> str:
     """Return the last line of a log that tells of an error, or its last line."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     told = [line for line in lines if re.search(r"\b(FATAL|PANIC|ERROR|error)\b:", line)]
-    return (told or lines or ["it left no words"])[-1].strip()
+    return printable((told or lines or ["it left no words"])[-1].strip())
 
 
 def _initdb_options(data: Path) -> list[str]:

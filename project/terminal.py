@@ -5,6 +5,8 @@ import sys
 import threading
 from collections.abc import Callable
 
+from project.printable import printable
+
 COLOURS = {"web": 36, "worker": 35, "postgres": 34, "valkey": 33}
 WIDTH = 8
 
@@ -19,13 +21,13 @@ class Terminal:
         self._colourful = sys.stdout.isatty()
 
     def say(self, name: str, line: str) -> None:
-        """Print a line of a process, unless it is blank."""
+        """Print a line of a process, unless it is blank; what it holds is text and nothing else."""
         if not line.strip():
             return
         mark = f"{name:<{WIDTH}} |"
         if self._colourful:
             mark = f"\x1b[{COLOURS.get(name, 37)}m{mark}\x1b[0m"
-        self.tell(f"{mark} {line}")
+        self.tell(f"{mark} {printable(line)}")
 
     def notice(self) -> None:
         """Look whether somebody still reads, which a quiet time would not show."""

@@ -21,7 +21,7 @@ from project.throwaway import throwaway
 
 ORDER = ("unit", "integration", "e2e", "chaos")
 """The browser's worker comes late, so that it takes no other test's work from the queue."""
-PROCESSES = frozenset(("worker", "begun", "start_worker", "python"))
+PROCESSES = frozenset(("worker", "begun", "start_worker", "python", "web"))
 """The fixtures that start processes."""
 
 # No test asserts a time. CI tries the same examples each time, at home new ones are tried.

@@ -17,6 +17,7 @@ from chat.models import Conversation, Policy, PolicyVersion, Run, User
 from chat.runs import runner
 from chat.runs.ask import ask
 from chat.runs.stop import stop
+from tests.integration.web_process import Web
 from tests.stopping.phases import Phase
 from tests.stopping.worker import Stage, stage
 
@@ -157,3 +158,12 @@ def begun(
         return runs[-1]
 
     return begin
+
+
+@pytest.fixture(scope="session")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    """Start Daphne alone: no database of this test, and no worker."""
+    made = Web(tmp_path_factory.mktemp("web") / "web.log")
+    assert b"alive" in made.get("/healthz")
+    yield made
+    made.stop()

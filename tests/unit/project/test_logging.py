@@ -101,3 +101,37 @@ def test_json_names_the_thread(thread: str) -> None:
     record.threadName = thread
 
     assert json.loads(JsonFormatter().format(record))["thread"] == thread
+
+
+HOSTILE = "of \x1b[31ma\nstranger\r\x9b2J\u2028\u202e"
+
+
+def _traceback() -> logging.LogRecord:
+    record = _record("It broke")
+    try:
+        raise ValueError(f"{HOSTILE}\n18:00:00 root: FAKE")
+    except ValueError:
+        record.exc_info = sys.exc_info()
+    return record
+
+
+def test_a_message_is_one_line_without_a_control_character() -> None:
+    line = TextFormatter().format(_record(f"The words {HOSTILE}, über 10\u202f€"))
+
+    assert line.endswith(r"The words of \x1b[31ma\nstranger\r\x9b2J\u2028\u202e, über 10\u202f€")
+
+
+def test_the_lines_of_a_traceback_look_like_no_record() -> None:
+    first, *others = TextFormatter().format(_traceback()).split("\n")
+
+    assert first.endswith("chat.runs: It broke")
+    assert others[0] == "  Traceback (most recent call last):"
+    assert others[-1] == "  18:00:00 root: FAKE"
+    assert all(line.startswith("  ") and line.isprintable() for line in others)
+
+
+def test_json_shown_by_a_terminal_tells_it_nothing() -> None:
+    line = JsonFormatter().format(_record(f"The words {HOSTILE}"))
+
+    assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in line)
+    assert json.loads(line)["message"] == f"The words {HOSTILE}"
