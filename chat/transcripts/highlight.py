@@ -4,19 +4,20 @@ Postgres' own ts_headline splits text in a way that search does not (see `words`
 neither `foo_bar.baz()` nor C++ nor an emoji. Pieces are plain text: templates escape them.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, islice
 
 from django.db import connection
 
-from chat.transcripts.query import Query, Term
+from chat.transcripts.query import Query
+from chat.transcripts.words import spans, split
 
 BEFORE = 40
 LENGTH = 240
 MOST_FORMS = 4_000
-
-_LETTER = r"[^\W_]"
 
 
 @dataclass(frozen=True)
@@ -42,74 +43,118 @@ class Marker:
     """Find the words and phrases of one query in texts; exact about forms, for those it has seen.
 
     Give it all texts at once: which words of theirs are forms of those asked for takes one question
-    to Postgres. A word that is only equal after folding (a ligature, full width) is not marked.
+    to Postgres. Whatever the text and the query, the work grows with the length of the text only:
+    both are sequences of words, and one is looked for in the other as a string.
     """
 
     def __init__(self, query: Query, texts: Iterable[str]) -> None:
-        forms = _forms([term for term in query.wanted if not term.is_exact], texts)
+        self._lines = {text: _Line(text) for text in texts} if query.wanted else {}
+        bare = {term.words[0] for term in query.wanted if not term.is_exact}
+        forms = _forms(bare, self._lines.values())
         self._terms = [
-            re.compile(_pattern(term, forms), re.IGNORECASE)
-            for term in sorted(query.wanted, key=lambda term: -len(term.words))
+            [" ".join(term.words)] if term.is_exact else sorted(forms[term.words[0]])
+            for term in query.wanted
         ]
-        either = "|".join(f"(?:{term.pattern})" for term in self._terms)
-        self._any = re.compile(either or "(?!)", re.IGNORECASE)
 
     def excerpt(self, parts: Iterable[tuple[str, str]]) -> Excerpt:
         """Return the passage of the part that shows most of the query; the first part if none."""
         held = [(name, text) for name, text in parts if text.strip()]
         if not held:
             return Excerpt("", [])
-        name, text = max(held, key=lambda part: sum(1 for t in self._terms if t.search(part[1])))
+        name, text = max(held, key=lambda part: len(self._found(part[1])))
         return Excerpt(name, self.mark(self._passage(text)))
 
     def mark(self, text: str) -> list[Piece]:
         """Cut a text into pieces that match and pieces that do not."""
         pieces: list[Piece] = []
         end = 0
-        for match in self._any.finditer(text):
-            if match.start() > end:
-                pieces.append(Piece(text[end : match.start()]))
-            if match.group():
-                pieces.append(Piece(match.group(), is_match=True))
-            end = match.end()
+        for start, stop in self._marks(text):
+            if start > end:
+                pieces.append(Piece(text[end:start]))
+            pieces.append(Piece(text[start:stop], is_match=True))
+            end = stop
         return [*pieces, Piece(text[end:])] if end < len(text) else pieces
+
+    def _marks(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where matches begin and end, in order; those that overlap are one."""
+        line, places = _Line(text), list(spans(text))
+        found = sorted(at for term in self._terms for said in term for at in line.all_of(said))
+        for first, last in _joined(found):
+            yield places[first][0], places[last][1]
+
+    def _found(self, text: str) -> list[int]:
+        """Return where in the text's line each term that it holds is said first."""
+        if not self._terms:
+            return []
+        line = self._line(text)
+        firsts = ([at for said in term if (at := line.find(said)) >= 0] for term in self._terms)
+        return [min(found) for found in firsts if found]
 
     def _passage(self, text: str) -> str:
         """Return one line of about LENGTH characters that begins shortly before the first match."""
-        match = self._any.search(text)
-        at = match.start() if match is not None else 0
+        found = self._found(text)
+        at = self._line(text).start_of(min(found)) if found else 0
         start = max(0, at - BEFORE)
         if start:
-            space = re.search(r"\s", text[start:at])
-            start += space.end() if space is not None else 0
+            before = text[start:at]
+            start += next((n + 1 for n, letter in enumerate(before) if letter.isspace()), 0)
         line = " ".join(text[start : start + 2 * LENGTH].split())
         cut = line if len(line) <= LENGTH else line[:LENGTH].rstrip() + " …"
         return f"… {cut}" if start else cut
 
-
-def _pattern(term: Term, forms: dict[str, set[str]]) -> str:
-    if term.is_exact:
-        return r"[\W_]{0,40}?".join(_whole(re.escape(s), s) for s in term.surfaces)
-    written = term.surfaces[0]
-    choices = sorted({written, *forms.get(term.words[0], ())}, key=len, reverse=True)
-    return _whole(f"(?:{'|'.join(map(re.escape, choices))})", written)
+    def _line(self, text: str) -> "_Line":
+        return self._lines.get(text) or _Line(text)
 
 
-def _whole(pattern: str, surface: str) -> str:
-    """Let a word match only whole; a character that is a word by itself has no such borders."""
-    if not surface.isalnum() or (len(surface) == 1 and not surface.isascii()):
-        return pattern
-    return f"(?<!{_LETTER}){pattern}(?!{_LETTER})"
+class _Line:
+    """The words of a text as one string, in which words and phrases are looked for as strings."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.places = split(text)
+        self._line = f" {' '.join(self.places)} "
+
+    def find(self, said: str, start: int = 0) -> int:
+        """Return where in the line the words are said next, -1 where they are not."""
+        return self._line.find(f" {said} ", start)
+
+    def all_of(self, said: str) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last place of each time that the words are said."""
+        at = self.find(said)
+        while at >= 0:
+            last = at + len(said)
+            yield self._place(at), self._place(last - 1)
+            at = self.find(said, last)
+
+    def start_of(self, at: int) -> int:
+        """Return where in the text the word at `at` in the line begins."""
+        return next(islice(spans(self._text), self._place(at), None))[0]
+
+    def _place(self, at: int) -> int:
+        return bisect_right(self._ends, at)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return list(accumulate(len(place) + 1 for place in self.places))
 
 
-def _forms(terms: Sequence[Term], texts: Iterable[str]) -> dict[str, set[str]]:
+def _joined(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join the stretches (first, last) that overlap; they come sorted."""
+    joined: list[tuple[int, int]] = []
+    for first, last in stretches:
+        if joined and first <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], last)
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _forms(asked: set[str], lines: Iterable[_Line]) -> dict[str, set[str]]:
     """Return for each word the words of the texts that have the same English stem."""
-    asked = {term.words[0] for term in terms}
-    initials = "".join({re.escape(word[0]) for word in asked})
-    if not initials:
+    if not asked:
         return {}
-    alike = re.compile(f"(?<!{_LETTER})[{initials}]{_LETTER}*", re.IGNORECASE)
-    seen = {surface.lower() for text in texts for surface in alike.findall(text)}
+    initials = {word[0] for word in asked}
+    seen = {place for line in lines for place in line.places if place[0] in initials}
     everything = sorted(asked) + sorted(seen - asked)[:MOST_FORMS]
     with connection.cursor() as cursor:
         cursor.execute(
@@ -117,4 +162,7 @@ def _forms(terms: Sequence[Term], texts: Iterable[str]) -> dict[str, set[str]]:
             [everything],
         )
         stems = {word: (stem or [word])[0] for word, stem in cursor.fetchall()}
-    return {word: {other for other in seen if stems.get(other) == stems[word]} for word in asked}
+    return {
+        word: {word, *(other for other in seen if stems.get(other) == stems[word])}
+        for word in asked
+    }

@@ -46,7 +46,7 @@ class Hit:
 def hits(turn_ids: Sequence[int], query: Query) -> list[Hit]:
     """Return the turns in the order of their ids, each with its excerpt."""
     turns = {turn.pk: turn for turn in _turns(turn_ids)}
-    texts = {pk: list(_texts(turn)) for pk, turn in turns.items()}
+    texts = {pk: list(_read(_texts(turn))) for pk, turn in turns.items()}
     marker = Marker(query, (text for parts in texts.values() for _, text in parts))
     return [
         Hit(
@@ -69,6 +69,14 @@ def _turns(turn_ids: Sequence[int]) -> QuerySet[Turn]:
         .defer(*big, "run__answer_html", "search_document__words")
         .annotate(**{f"head_{name}": Left(F(name), MOST_CHARACTERS) for name in big})
     )
+
+
+def _read(parts: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the parts up to MOST_CHARACTERS in all, for no more of a turn can be found."""
+    left = MOST_CHARACTERS
+    for name, text in parts:
+        yield name, text[:left]
+        left = max(0, left - len(text))
 
 
 def _texts(turn: Turn) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from django.db.models import Q, prefetch_related_objects
 
 from chat.models import Run, SearchDocument, Turn
 from chat.models.upsert import Upsert
-from chat.transcripts.words import words
+from chat.transcripts.words import split
 
 # A tsvector holds 1,048,575 bytes of words with their positions and its writer raises beyond, so
 # that the turn would be lost. It takes at most three bytes for each that these limits let through.
@@ -108,11 +108,11 @@ def body_of(parts: Iterator[tuple[str, str]]) -> tuple[str, bool]:
     kept: list[str] = []
     characters, size = MOST_CHARACTERS, MOST_BYTES
     for _, text in parts:
-        for word in words(text[:characters]):
-            size -= len(word.text.encode()) + 1
+        for word in split(text[:characters]):
+            size -= len(word.encode()) + 1
             if size < 0:
                 return " ".join(kept), True
-            kept.append(word.text)
+            kept.append(word)
         kept.append(_BREAK)
         characters -= len(text)
         if characters < 0:

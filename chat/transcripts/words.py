@@ -40,16 +40,32 @@ class Word(NamedTuple):
 
 def words(text: str) -> Iterator[Word]:
     """Yield the words of `text` in order; one place may give several (a ligature, a fraction)."""
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        found = match.group()
-        if found.isascii() and found.isalnum():
-            yield Word(start, end, found.lower())
-        elif match.lastgroup == "symbol":
-            yield Word(start, end, f"u{ord(found[0]):x}")
-        else:
-            for piece in _PIECE.findall(_fold(found)):
-                yield Word(start, end, piece)
+    for start, end in spans(text):
+        for piece in _pieces(text[start:end]):
+            yield Word(start, end, piece)
+
+
+def split(text: str) -> list[str]:
+    """Return what `words` compares, place by place; the words of one place stand in one string.
+
+    Much faster than `words` for long texts: each different word is folded once.
+    """
+    places = _WORD.findall(text)
+    folded = {place: " ".join(_pieces(place)) for place in set(places)}
+    return [folded[place] for place in places]
+
+
+def spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each place of `split(text)` begins and ends."""
+    return (match.span() for match in _WORD.finditer(text))
+
+
+def _pieces(place: str) -> list[str]:
+    if place.isascii() and place.isalnum():
+        return [place.lower()]
+    if _SYMBOLS.match(place):
+        return [f"u{ord(place[0]):x}"]
+    return _PIECE.findall(_fold(place))
 
 
 def _fold(text: str) -> str:
@@ -87,8 +103,12 @@ def _ranges(codes: list[int]) -> str:
 
 
 _SPACED, _SINGLE, _SYMBOL = _classes()
+# The great classes are slow to say no, so what is ASCII is decided before they are asked.
 _WORD = re.compile(
-    rf"(?P<spaced>[{_SPACED}]+)|(?P<single>[{_SINGLE}])"
-    rf"|(?P<symbol>[{_SYMBOL}]|(?<=[{_SPACED}])(?:\+\+|#))"
+    rf"""(?=[0-9A-Za-z+#]|[^\x00-\x7f])
+    (?:[0-9A-Za-z]++(?![^\x00-\x7f])|[{_SINGLE}]|[{_SYMBOL}]|[{_SPACED}]+
+    |(?<=[{_SPACED}])(?:\+\+|\#))""",
+    re.VERBOSE,
 )
+_SYMBOLS = re.compile(rf"[{_SYMBOL}+#]")
 _PIECE = re.compile(rf"[{_SPACED}]+|[{_SINGLE}]")

@@ -1,12 +1,14 @@
+import time
 from collections.abc import Callable
 
 import pytest
+from django.test import Client
 
 from chat.models import Run, User
 from chat.transcripts.highlight import Excerpt
 from chat.transcripts.hits import Hit, hits
 from chat.transcripts.query import parse
-from chat.transcripts.search import find
+from chat.transcripts.search import find, find_turns
 
 TellRun = Callable[..., Run]
 
@@ -35,11 +37,14 @@ def marked(excerpt: Excerpt) -> list[str]:
         ("err", ["err"]),
         ("run -absent", ["running", "Runs"]),
         ("<b>", ["b", "b"]),
+        ('"the error" error', ["the error"]),
+        ('"Runs into" "into the"', ["Runs into the"]),
+        ("fine", ["ﬁne"]),
     ],
 )
 def test_matches_are_marked(ada: User, tell: TellRun, text: str, expected: list[str]) -> None:
     thought = "The running of foo_bar.baz() Runs into the error. <b>C++</b> 東京の人口 مرحبا 🚀 err"
-    tell(ada, {"thought": thought})
+    tell(ada, {"thought": f"{thought} ﬁne"})
 
     excerpt = first_hit(ada, text).excerpt
 
@@ -78,3 +83,24 @@ def test_a_page_of_huge_turns_is_shown(ada: User, tell: TellRun) -> None:
     query = parse("needle")
 
     assert all(marked(hit.excerpt) for hit in hits(find(ada, query).turn_ids, query))
+
+
+@pytest.mark.parametrize(
+    ("run", "last"),
+    [("😀", "★"), ("C++", " D"), ("C#", " D"), ("😀★", "☃"), ("東", "京"), ("a_", "b")],
+)
+def test_a_run_of_one_sign_costs_no_more_than_its_length(
+    ada: User, tell: TellRun, browse: Callable[[User], Client], run: str, last: str
+) -> None:
+    query = f'"{run * 30}{last}"'
+    thought = f"{run * 100} x {run * 30}{last}"
+    tell(ada, {"thought": thought, "observation": run * 5_000})
+    client = browse(ada)
+    began = time.process_time()
+
+    page = client.get("/search/", {"q": query}).content.decode()
+    (found,) = find_turns(ada)(query)
+
+    assert time.process_time() - began < 5
+    assert "<mark>" in page
+    assert found.text.startswith("…")
