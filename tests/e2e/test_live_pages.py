@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from django.db import connection, transaction
+from playwright.sync_api import Page, Route, expect
 
 from agents.policies.spec import PolicySpec
 from agents.providers.choice import ModelChoice
+from chat.live.frames import run_created
+from chat.live.render import render_run
 from chat.models import Conversation, Policy, Run, User
 from chat.runs.ask import ask
 from tests.e2e.asking import ask as ask_at
@@ -88,6 +91,41 @@ def test_a_page_without_sockets_follows_asks_and_stops_all_the_same(
     page.get_by_role("button", name="Stop").click()
 
     expect(second.locator(".run__status")).to_contain_text("You stopped this", timeout=30_000)
+
+
+def test_a_page_without_sockets_shows_the_end_of_its_question_also_where_no_stream_told_of_it(
+    page: Page, stack: Any, asked: Callable[..., Run]
+) -> None:
+    stack.kill_worker()
+    before = asked()
+    before.request_stop()
+
+    def answer(route: Route) -> None:
+        """Store the question as a process does that answers, and cannot tell anybody else."""
+        message = route.request.post_data_json
+        with transaction.atomic():
+            run = ask(
+                before.conversation,
+                message["text"],
+                policy_version=before.policy_version,
+                client_message_id=message["client_message_id"],
+            )
+            connection.run_on_commit.clear()
+        created = run_created(run.pk, run.client_message_id, render_run(run))
+        route.fulfill(body=f"[{created}]", content_type="application/json")
+
+    page.add_init_script(NO_SOCKETS)
+    with page.expect_request(re.compile("/events/")):
+        page.goto(f"/conversations/{before.conversation_id}/")
+    page.route("**/frames/", answer)
+    page.get_by_label("Your message").fill("And this?")
+    page.get_by_label("Your message").press("Enter")
+    second = page.locator(".run").nth(1)
+    expect(second).to_have_attribute("data-status", "queued")
+    before.conversation.runs.latest("pk").request_stop()
+
+    expect(second.locator(".run__status")).to_contain_text("Stopped by you", timeout=20_000)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
 
 def test_a_run_that_waits_or_was_let_go_of_says_so(

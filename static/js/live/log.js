@@ -1,6 +1,7 @@
 // The runs on the page: frames come in, articles change.
 
 import { Clock } from "./clock.js"
+import { isAfter } from "./cursor.js"
 import { grow } from "./growing.js"
 import { element, putInPlace } from "./html.js"
 import { Preview } from "./preview.js"
@@ -43,9 +44,15 @@ export class Log {
     return this.#runs.has(id)
   }
 
+  // A page may have the run from the answer to its own question, and nothing of it since.
   add(frame) {
-    if (this.has(frame.run)) return
     const article = element(frame.html)
+    const known = this.#runs.get(frame.run)
+    if (known) {
+      const { cursor } = article.dataset
+      if (isAfter(cursor, known.cursor)) this.receive({ ...frame, type: "run.snapshot", id: cursor })
+      return
+    }
     this.#element.querySelector(".conversation__none")?.remove()
     putInPlace(article, this.#element)
     this.#know(article)
