@@ -25,6 +25,8 @@ TICK = 0.01
 PART = 500
 BLOCK_SECONDS = 5
 DEAD_SECONDS = 3 * BLOCK_SECONDS
+PATIENCE_SECONDS = 2.0
+"""How long a page that comes waits for Redis, before it is shown what is stored."""
 BACKOFF = (0.1, 2.0)
 FAIRNESS = 50
 """How many streams are passed on before the loop may write to sockets."""
@@ -68,7 +70,11 @@ class Reader:
         self._streams: dict[bytes, _Stream] = {}
         self._commands: Redis = Redis(
             connection_pool=BlockingConnectionPool.from_url(
-                settings.REDIS_URL, max_connections=8, timeout=20, protocol=2, socket_timeout=10
+                settings.REDIS_URL,
+                max_connections=8,
+                timeout=PATIENCE_SECONDS,
+                socket_timeout=PATIENCE_SECONDS,
+                protocol=2,
             )
         )
         self._task: asyncio.Task[None] | None = None

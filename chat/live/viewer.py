@@ -156,8 +156,10 @@ class Viewer:
         if here.keys() != cursors.keys():
             await self._say(frames.error("not_found", "The page shows a run that is not here."))
         followers = [self._follower(run_id, cursors[run_id]) for run_id in here]
-        for follower in followers:
-            await (follower.show_stored() if here[follower.run_id] else follower.join())
+        # All at once, for while Redis hangs each of them waits until it is given up.
+        await asyncio.gather(
+            *(one.show_stored() if here[one.run_id] else one.join() for one in followers)
+        )
         self._settled = await self._tell_of_news(found)
         await self._say(frames.caught_up(self._settled))
 

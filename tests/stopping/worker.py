@@ -83,7 +83,7 @@ def stage(folder: Path, database: str, redis: str, **settings: str) -> Iterator[
     with (
         ModelServer() as models,
         Proxy(_postgres(database)) as to_postgres,
-        Proxy(_redis(redis)) as to_redis,
+        Proxy(redis_address(redis)) as to_redis,
     ):
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI_", "TURNSTONE_"))}
         chromium = {k: v for k, v in os.environ.items() if k == "TURNSTONE_CHROMIUM"}
@@ -118,7 +118,8 @@ def _postgres(url: str) -> Address:
     return f"/{folder}/.s.PGSQL.{port}"
 
 
-def _redis(url: str) -> Address:
+def redis_address(url: str) -> Address:
+    """Return where the Redis of a URL listens."""
     parts = urlsplit(url)
     if parts.scheme == "unix":
         return unquote(parts.path)

@@ -7,6 +7,8 @@ from channels.db import database_sync_to_async
 from django.db import connection, transaction
 
 from chat.models import Conversation, Run, User
+from tests.stopping.proxy import Proxy
+from tests.stopping.worker import redis_address
 
 PageOf = Callable[..., Awaitable[Any]]
 Asked = Callable[..., Run]
@@ -30,6 +32,20 @@ async def test_a_page_is_told_of_a_run_that_nobody_announced(
     created = await page.until(lambda frame: frame["type"] == "run.created")
 
     assert created["run"] == run.pk
+
+
+async def test_a_page_that_comes_while_redis_hangs_is_shown_what_is_stored(
+    page_of: PageOf, ada: User, conversation: Conversation, asked: Asked, settings: Any
+) -> None:
+    runs = [await database_sync_to_async(asked)([]) for _ in range(4)]
+    with Proxy(redis_address(settings.REDIS_URL)) as redis:
+        settings.REDIS_URL = f"redis://127.0.0.1:{redis.port}/0"
+        redis.hang()
+        page = await page_of(ada, conversation)
+        await page.hello({str(run.pk): "0-0" for run in runs}, after=runs[-1].pk)
+        await database_sync_to_async(runs[0].request_stop)()
+
+        await page.until(lambda frame: 'data-status="stopped"' in frame.get("html", ""))
 
 
 async def test_a_page_is_told_of_it_once_and_also_where_a_later_one_was_announced(
