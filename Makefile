@@ -7,7 +7,7 @@ ENVIRONMENT = "$(PYTHON)" -I project/environment.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run environment environment-dev test test-postgres15 check format lock backup restore
-.PHONY: bench-start bench-engine bench-line bench-runs bench-search bench-stop bench-stream chaos conformance
+.PHONY: bench-start bench-engine bench-line bench-runs bench-search bench-slots bench-stop bench-stream chaos conformance
 
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,9 @@ bench-start: environment-dev ## Measure the cold and the warm start, and the mem
 
 bench-search: environment-dev ## Measure search on generated turns against the obvious query
 	@$(BIN) -m tests.bench.search
+
+bench-slots: environment-dev ## Measure what calls that wait in a pause of their server cost Valkey
+	@$(BIN) -m tests.bench.slots
 
 bench-stop: environment-dev ## Measure how long a stop takes wherever a run is (ROUNDS=, PHASES=)
 	@$(BIN) tests/bench/stop.py

@@ -8,7 +8,9 @@ within seconds. While Redis is away each process keeps the limit by itself, so t
 
 import logging
 import threading
+import time
 import uuid
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -30,42 +32,47 @@ RENEW_SECONDS = 10.0
 FIRST_WAIT, LONGEST_WAIT = 0.02, 0.25
 """Seconds between two questions: of the first in line, and of those far behind."""
 
-_PARTS = ("held", "line", "seen", "aside", "next", "model")
+_PARTS = ("held", "line", "seen", "passed", "aside", "next", "model")
+_OF_A_TICKET = 5
+"""How many of the parts may name a ticket; it is in `aside` for as long as it is in `passed`."""
 _ADMITTED, _PAUSED = 1, 2
 
 # Of one lane: held and seen map tickets to the time they expire, line to their number, aside to the
 # time until which their server is paused: so long others pass them, and they keep their place.
+# Passed maps those to their number, so that how many of them are ahead is counted and not looked up
+# one by one: with hundreds in a pause that took all of Redis. Who is paused asks again at its end.
 _ACQUIRE = """
-local held, line, seen, aside, number, model = unpack(KEYS, 1, 6)
+local held, line, seen, passed, aside, next, model = unpack(KEYS, 1, 7)
 local ticket, limit, wanted = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', held, '-inf', now)
-redis.call('ZREMRANGEBYSCORE', aside, '-inf', now)
+for _, back in ipairs(redis.call('ZRANGEBYSCORE', aside, '-inf', now)) do
+  redis.call('ZREM', passed, back)
+  redis.call('ZREM', aside, back)
+end
 for _, gone in ipairs(redis.call('ZRANGEBYSCORE', seen, '-inf', now)) do
   redis.call('ZREM', line, gone)
+  redis.call('ZREM', passed, gone)
   redis.call('ZREM', aside, gone)
   redis.call('ZREM', seen, gone)
 end
-if not redis.call('ZSCORE', line, ticket) then
-  redis.call('ZADD', line, redis.call('INCR', number), ticket)
+local number = redis.call('ZSCORE', line, ticket)
+if not number then
+  number = redis.call('INCR', next)
+  redis.call('ZADD', line, number, ticket)
 end
-local pause = redis.call('PTTL', KEYS[7])
+local before = redis.call('ZCOUNT', passed, '-inf', '(' .. number)
+local ahead = redis.call('ZRANK', line, ticket) - before
+local pause = redis.call('PTTL', KEYS[8])
 if pause > 0 then
   redis.call('ZADD', aside, now + pause, ticket)
-else
-  redis.call('ZREM', aside, ticket)
-end
-local mine = redis.call('ZRANK', line, ticket)
-local ahead = mine
-for _, passed in ipairs(redis.call('ZRANGE', aside, 0, -1)) do
-  local place = redis.call('ZRANK', line, passed)
-  if place and place < mine then ahead = ahead - 1 end
-end
-if pause > 0 then
-  redis.call('ZADD', seen, now + tonumber(ARGV[5]), ticket)
+  redis.call('ZADD', passed, number, ticket)
+  redis.call('ZADD', seen, now + pause + tonumber(ARGV[5]), ticket)
   return {2, ahead, '', pause}
 end
+redis.call('ZREM', passed, ticket)
+redis.call('ZREM', aside, ticket)
 local count = redis.call('ZCARD', held)
 local current = redis.call('GET', model) or ''
 local free = limit - count
@@ -134,7 +141,7 @@ class RedisSlots:
             return
         self._alone.pause(lane, seconds)
         try:
-            self._pause(keys=_keys(lane)[6:], args=[milliseconds])
+            self._pause(keys=_keys(lane)[-1:], args=[milliseconds])
         except RedisError as error:
             logger.warning("Only this process pauses its calls, Redis is away: %s", error)
 
@@ -164,9 +171,7 @@ class RedisSlots:
                     raise taken(lane, answer.model.decode())
                 if answer.state == _PAUSED:
                     check_pause(lane, answer.pause_ms / 1000, control)
-                tell(answer.ahead)
-                control.wait(answer.wait_seconds())
-                control.safe_point()
+                _sleep(answer, control, tell)
 
     def _answer(self, lane: Lane, arguments: list[Any]) -> "_Answer":
         answer: Any = self._acquire(keys=_keys(lane), args=arguments)
@@ -175,7 +180,7 @@ class RedisSlots:
     def _forget(self, lane: Lane, ticket: str) -> None:
         try:
             pipeline = self._client.pipeline(transaction=False)
-            for key in _keys(lane)[:4]:
+            for key in _keys(lane)[:_OF_A_TICKET]:
                 pipeline.zrem(key, ticket)
             pipeline.execute()
         except RedisError as error:
@@ -210,8 +215,20 @@ class _Answer(NamedTuple):
     def wait_seconds(self) -> float:
         """Return when to ask again."""
         if self.state == _PAUSED:
-            return min(LONGEST_WAIT, self.pause_ms / 1000)
+            return self.pause_ms / 1000
         return min(LONGEST_WAIT, FIRST_WAIT * (self.ahead + 1))
+
+
+def _sleep(answer: _Answer, control: Control, tell: Callable[[int], None]) -> None:
+    """Wait until it is time to ask again; that the run must not go on is noticed at any moment."""
+    until = time.monotonic() + answer.wait_seconds()
+    while True:
+        tell(answer.ahead)
+        left = until - time.monotonic()
+        control.wait(min(LONGEST_WAIT, left))
+        control.safe_point()
+        if left <= LONGEST_WAIT:
+            return
 
 
 @cache

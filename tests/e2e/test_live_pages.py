@@ -103,7 +103,6 @@ def test_a_page_without_sockets_shows_the_end_of_its_question_also_where_no_stre
     def answer(route: Route) -> None:
         """Store the question as a process does that answers, and cannot tell anybody else."""
         message: Any = route.request.post_data_json
-        message: Any = route.request.post_data_json
         with transaction.atomic():
             run = ask(
                 before.conversation,

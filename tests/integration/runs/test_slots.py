@@ -119,6 +119,13 @@ def expiry(redis: Redis, lane: Lane, ticket: str) -> float:
     return float(score)
 
 
+def asked_for(redis: Redis) -> int:
+    """Return how many commands on lines Redis has done, those of scripts among them."""
+    stats: Any = redis.info("commandstats")
+    lines = [name for name in stats if name.startswith(("cmdstat_z", "cmdstat_eval"))]
+    return sum(stats[name]["calls"] for name in lines)
+
+
 def wait_for(condition: Callable[[], bool]) -> None:
     for _ in range(1000):
         if condition():
@@ -274,6 +281,62 @@ def test_calls_go_in_their_old_order_when_a_pause_is_over(
     workers[0].tell("release")
     assert workers[0].says() == "gave"
     assert workers[1].says() == "got"
+
+
+def test_many_calls_in_a_pause_hardly_ask_redis(
+    redis: Redis, slots: RedisSlots, lane: Lane
+) -> None:
+    many = 60
+    roomy = lane._replace(limit=many)
+    before = asked_for(redis)
+    slots.pause(roomy, 3)
+    threads = [
+        threading.Thread(target=slots.acquire, args=(roomy, Control(60))) for _ in range(many)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert redis.zcard(f"slots:{{{lane.name}}}:held") == many
+    assert asked_for(redis) - before < 40 * many
+
+
+def test_a_call_whose_worker_died_in_a_pause_does_not_hold_up_those_behind_it(
+    redis: Redis, lane: Lane, worker: Callable[..., Worker]
+) -> None:
+    slots = RedisSlots(redis, place_ms=500)
+    slots.pause(lane, 3)
+    victim = worker()
+    victim.tell("acquire")
+    wait_for(lambda: waiting(redis, lane) == 1)
+
+    victim.process.send_signal(signal.SIGKILL)
+
+    assert slots.acquire(lane._replace(server="http://other/v1"), Control(), wait=False)
+
+
+def test_a_stop_in_a_pause_ends_the_wait_at_once_and_leaves_the_line(
+    redis: Redis, slots: RedisSlots, lane: Lane
+) -> None:
+    slots.pause(lane, 60)
+    control, errors = Control(), list[Exception]()
+
+    def wait() -> None:
+        try:
+            slots.acquire(lane, control)
+        except Stopped as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    wait_for(lambda: waiting(redis, lane) == 1)
+    control.stop()
+    thread.join(10)
+
+    assert errors
+    left = {key.rpartition(b":")[2] for key in redis.scan_iter(f"slots:{{{lane.name}}}:*")}
+    assert left.isdisjoint({b"line", b"seen", b"aside", b"passed"})
 
 
 def test_a_pause_that_is_too_long_to_wait_for_is_an_error_at_once(
