@@ -98,6 +98,6 @@ def _asked_once(run: Run, version: PolicyVersion) -> Run:
 def _side(request: SignedInRequest, letter: str, run_id: int) -> Side:
     readable = Run.objects.readable_by(request.user)
     run = get_object_or_404(
-        readable.select_related("policy_version__policy", "conversation__owner"), pk=run_id
+        readable.select_related("policy_version__policy", "conversation", "owner"), pk=run_id
     )
     return Side(letter, run, run.turns.count())

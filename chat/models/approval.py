@@ -14,7 +14,7 @@ from chat.models.user import User
 class ApprovalStatus(models.TextChoices):
     """What became of the question; only a pending one can still be answered."""
 
-    PENDING = "pending", "waits for you"
+    PENDING = "pending", "waits for an answer"
     GRANTED = "granted", "allowed"
     DENIED = "denied", "not allowed"
     EXPIRED = "expired", "not answered in time"

@@ -19,7 +19,7 @@ class RunStatus(models.TextChoices):
 
     QUEUED = "queued", "queued"
     RUNNING = "running", "running"
-    WAITING = "waiting", "waiting for you"
+    WAITING = "waiting", "waiting for an answer"
     INTERRUPTED = "interrupted", "interrupted, will resume"
     SUCCEEDED = "succeeded", "answered"
     EXHAUSTED = "exhausted", "ran out"

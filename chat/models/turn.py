@@ -63,6 +63,10 @@ class Turn(models.Model):
                 name="turn_status_is_known", condition=Q(status__in=TurnStatus.values)
             ),
             models.CheckConstraint(
+                name="turn_kind_is_known",
+                condition=Q(kind__in=[kind.value for kind in contracts.ReasonKind]),
+            ),
+            models.CheckConstraint(
                 name="turn_ended_at_iff_not_open",
                 condition=Q(status="open", ended_at__isnull=True)
                 | (~Q(status="open") & Q(ended_at__isnull=False)),

@@ -12,6 +12,7 @@ from django.db.models import F
 
 from chat.models import Approval, ModelCall, Run, Turn
 from chat.runs.before import history
+from chat.runs.words import message_in_words
 from chat.templatetags.approvals import answer_in_words
 from chat.transcripts.costs import Costs
 from chat.transcripts.portions import in_portions
@@ -60,7 +61,7 @@ def _head(run: Run, costs: Costs) -> dict[str, Any]:
         "form": FORM,
         "run": run.pk,
         "conversation": run.conversation_id,
-        "owner": run.conversation.owner.get_username(),
+        "owner": run.owner.get_username(),
         "parent": run.parent_id,
         "again_of": run.again_of_id,
         "history": [said.model_dump() for said in history(run, until=run.started_at)],
@@ -165,8 +166,8 @@ def _paragraphs(run: Run) -> Iterator[str]:
     if run.answer:
         yield "## Answer" if not run.partial else "## Answer (partial)"
         yield run.answer
-    if run.message:
-        yield f"_{run.message}_"
+    if message := message_in_words(run, run.owner.get_username()):
+        yield f"_{message}_"
 
 
 def _paragraphs_of(turn: Turn) -> Iterator[str]:

@@ -103,7 +103,7 @@ def model_call_request(request: SignedInRequest, run_id: int, number: int) -> Ht
 def _readable(request: SignedInRequest, run_id: int) -> Run:
     runs = Run.objects.readable_by(request.user)
     return get_object_or_404(
-        runs.select_related("policy_version__policy", "conversation__owner"), pk=run_id
+        runs.select_related("policy_version__policy", "conversation", "owner"), pk=run_id
     )
 
 

@@ -45,7 +45,7 @@ def card(page: Page, ada: User) -> Any:
     """Ask a question whose run comes to wait for Ada; give the card that asks her."""
     page.goto("/")
     ask(page, "What is 6 * 7?", "asking")
-    card = page.get_by_role("region", name="Waiting for you: calculator")
+    card = page.get_by_role("region", name="Waiting for an answer: calculator")
     expect(card).to_be_visible()
     return card
 
@@ -70,7 +70,7 @@ def test_a_question_outlives_reload_and_restart_and_is_answered_in_another_tab(
 
     for one in (tab, page):
         expect(one.locator(".run__answer")).to_contain_text("Done.")
-        expect(one.get_by_role("region", name="Waiting for you")).to_have_count(0)
+        expect(one.get_by_role("region", name="Waiting for an answer")).to_have_count(0)
         expect(words(one)).to_contain_text("Answered in 2 steps")
     run = Run.objects.get()
     assert run.turns.get(index=0).observation is not None
@@ -165,7 +165,7 @@ def test_a_fresh_installation_has_a_policy_that_asks_before_it_runs_code(
     publish_seeds()
     page.goto("/")
     ask(page, "Run this Python: print(6 * 7)", "careful")
-    card = page.get_by_role("region", name="Waiting for you: python_repl")
+    card = page.get_by_role("region", name="Waiting for an answer: python_repl")
     expect(card.locator(".approval__value")).to_have_text("print(6 * 7)")
 
     card.get_by_role("button", name="Allow once").click()

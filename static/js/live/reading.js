@@ -39,7 +39,7 @@ export class Reading {
     const { run, changes } = take(this.#run, frame)
     this.#run = run
     for (const change of changes) this.#show(change)
-    this.#say(wordsOf(run, this.#turn(run.turn)?.dataset.doing))
+    this.#say(this.#now())
   }
 
   #show({ show, index, html, text, clearsAnswer }) {
@@ -101,7 +101,11 @@ export class Reading {
     this.#root.dataset.line = state
     if (state === "over") this.#say(finalWords(code))
     else if (state === "lost") this.#say("Reconnecting. The run goes on meanwhile.")
-    else this.#say(wordsOf(this.#run, this.#turn(this.#run.turn)?.dataset.doing))
+    else this.#say(this.#now())
+  }
+
+  #now() {
+    return wordsOf(this.#run, this.#turn(this.#run.turn)?.dataset.doing, this.#words?.dataset.asker)
   }
 
   #say(words) {

@@ -1,7 +1,8 @@
 // What a live run does right now, in words; none where the page says it already. Pure.
 
-export function wordsOf(run, doing) {
-  return WORDS[run.phase]?.(run, doing) ?? WORDS[run.status]?.(run) ?? ""
+// `asker` is what the person who asked is called on this page.
+export function wordsOf(run, doing, asker = "you") {
+  return WORDS[run.phase]?.(run, doing, asker) ?? WORDS[run.status]?.(run, doing, asker) ?? ""
 }
 
 const WORDS = {
@@ -9,8 +10,8 @@ const WORDS = {
   acting: (run, doing) => doing || "Acting",
   answering: () => "Writing the answer",
   lining: ({ ahead }) => (ahead ? `Waiting for the model, ${ahead} ahead` : "Waiting for the model, next in line"),
-  asking: () => "Waiting for you",
-  waiting: () => "Waiting for you",
+  asking: (run, doing, asker) => `Waiting for ${asker}`,
+  waiting: (run, doing, asker) => `Waiting for ${asker}`,
   queued: ({ ahead }) => (ahead === null ? "" : ahead ? `Waiting in line, ${ahead} ahead` : "Next in line"),
   interrupted: ({ ahead, answered }) => (ahead === null ? "" : `${resumes(answered)} ${ahead ? `after ${others(ahead)}` : "next"}`),
 }
@@ -20,5 +21,5 @@ function others(count) {
 }
 
 function resumes(isAnswered) {
-  return isAnswered ? "It goes on with your answer" : "Interrupted; it goes on"
+  return isAnswered ? "It goes on with the answer" : "Interrupted; it goes on"
 }

@@ -83,3 +83,23 @@ def test_a_first_question_that_an_earlier_release_began_twice_stays_in_both_conv
         query = """SELECT count(*), count(DISTINCT client_message_id) FROM chat_run
             WHERE client_message_id = (SELECT client_message_id FROM chat_run WHERE id = 900)"""
         assert new.execute(query).fetchone() == (2, 1)
+
+
+def test_a_turn_of_a_kind_that_nobody_knows_is_kept_as_what_it_is(
+    first: Parameters, python: Callable[..., str]
+) -> None:
+    by_hand = "UPDATE chat_turn SET kind = 'user' RETURNING id, answer <> '', tool <> ''"
+    with psycopg.connect(address_of(first)) as old:
+        turns = old.execute(by_hand).fetchall()
+
+    python(first, "manage.py", "migrate")
+
+    with psycopg.connect(address_of(first)) as new:
+        kinds: dict[int, str] = dict(new.execute("SELECT id, kind FROM chat_turn").fetchall())
+        refused = psycopg.errors.CheckViolation
+        with pytest.raises(refused, match="turn_kind_is_known"):
+            new.execute(by_hand)
+    assert len(kinds) == len(turns) > 0
+    for pk, is_answer, is_action in turns:
+        expected = "final" if is_answer else "action" if is_action else "thought"
+        assert kinds[pk] == expected

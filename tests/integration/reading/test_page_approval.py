@@ -13,6 +13,7 @@ from chat.live.render import render_run
 from chat.models import Approval, Run, RunStatus, User
 from chat.runs.approvals import NotOpen, decide
 from chat.templatetags.approvals import shown
+from tests.integration.reading.answers import text_of
 
 TellRun = Callable[..., Run]
 Browse = Callable[[User], Client]
@@ -216,10 +217,10 @@ def test_the_download_holds_the_answers(
         decide(approval, by=ada, grant=True)
 
     address = f"/runs/{approval.run_id}/transcript"
-    (turn,) = json.loads(browse(ada).get(f"{address}.json").content)["turns"]
+    (turn,) = json.loads(text_of(browse(ada).get(f"{address}.json")))["turns"]
 
     assert (turn["approval"]["status"], turn["approval"]["feedback"]) == ("denied", "No.")
-    assert "Approval: Refused by ada" in browse(ada).get(f"{address}.md").content.decode()
+    assert "Approval: Refused by ada" in text_of(browse(ada).get(f"{address}.md"))
 
 
 def test_waiting_is_no_work(ada: User, tell: TellRun) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.test import Client
 from django.utils import timezone
 
 from chat.models import ModelCall, Run, User
 from chat.models.model_call import digest_of
+from tests.integration.reading.answers import text_of
 
 TellRun = Callable[..., Run]
 Browse = Callable[[User], Client]
@@ -188,16 +188,6 @@ def test_a_run_without_turns_says_so(ada: User, tell: TellRun, browse: Browse) -
 
     assert "No turn was stored." in page
     assert "The server is down." in page
-
-
-def text_of(answer: Any) -> str:
-    """Return what a response streams, which must be made beside other pages, not before them."""
-    assert answer.is_async
-
-    async def whole() -> bytes:
-        return b"".join([piece async for piece in answer.streaming_content])
-
-    return async_to_sync(whole)().decode()
 
 
 def test_the_json_holds_everything(run: Run, ada: User, browse: Browse) -> None:

@@ -25,6 +25,7 @@ from chat.runs.call_log import CallLog
 from chat.runs.store import store
 from chat.transcripts.download import as_json, as_markdown
 from chat.transcripts.portions import PORTION, carried
+from tests.integration.reading.answers import text_of
 from tests.integration.runs.test_model_calls import call, request
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "transcripts.md"
@@ -42,12 +43,7 @@ def requests_of(transcript: dict[str, Any]) -> dict[int, str]:
 def downloaded(run: Run, user: User) -> dict[str, Any]:
     client = Client()
     client.force_login(user)
-    answer: Any = client.get(f"/runs/{run.pk}/transcript.json")
-
-    async def whole() -> bytes:
-        return b"".join([piece async for piece in answer.streaming_content])
-
-    content: dict[str, Any] = json.loads(async_to_sync(whole)())
+    content: dict[str, Any] = json.loads(text_of(client.get(f"/runs/{run.pk}/transcript.json")))
     connection.close()
     return content
 

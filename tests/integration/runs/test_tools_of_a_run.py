@@ -14,7 +14,7 @@ from chat.policies import publish_seeds
 from chat.runs import runner, tools
 from chat.runs.ask import ask
 from chat.runs.before import history
-from chat.templatetags.turns import status_in_words
+from chat.runs.words import status_in_words
 
 ASK = 'Thought: It is not said.\nAction: ask_user\nAction Input: {"question": "Which city?"}'
 ANSWER = "Thought: I know now.\nFinal Answer: Done."

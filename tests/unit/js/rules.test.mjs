@@ -81,9 +81,14 @@ test("what a run does is said in words, with its place where it waits", () => {
     [{ status: "interrupted", phase: null, ahead: null }, ""],
     [{ status: "interrupted", phase: null, ahead: 1 }, "Interrupted; it goes on after 1 other run"],
     [{ status: "interrupted", phase: "interrupted", ahead: 0 }, "Interrupted; it goes on next"],
-    [{ status: "interrupted", phase: null, ahead: 2, answered: true }, "It goes on with your answer after 2 other runs"],
+    [{ status: "interrupted", phase: null, ahead: 2, answered: true }, "It goes on with the answer after 2 other runs"],
     [{ status: "waiting", phase: "asking" }, "Waiting for you"],
     [{ status: "succeeded", phase: "ended" }, ""],
   ]
   for (const [run, words] of said) assert.equal(wordsOf(run, "Calculating"), words)
+})
+
+test("who only reads a run is told who it waits for", () => {
+  assert.equal(wordsOf({ status: "waiting", phase: "asking" }, "Calculating", "ada"), "Waiting for ada")
+  assert.equal(wordsOf({ status: "waiting", phase: null }, undefined, "ada"), "Waiting for ada")
 })

@@ -5,7 +5,8 @@ from datetime import date, timedelta
 import pytest
 
 from chat.conversations.listing import age_in_words
-from chat.templatetags.turns import is_prose, purpose_in_words, seconds
+from chat.runs.words import seconds
+from chat.templatetags.turns import is_prose, purpose_in_words
 
 TODAY = date(2026, 11, 21)
 
@@ -14,7 +15,8 @@ TODAY = date(2026, 11, 21)
     ("value", "words"),
     [
         (None, ""),
-        (0.04, "0.0 s"),
+        (0.04, "< 0.1 s"),
+        (0.05, "0.1 s"),
         (0.84, "0.8 s"),
         (9.94, "9.9 s"),
         (9.96, "10 s"),

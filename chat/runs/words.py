@@ -1,0 +1,155 @@
+"""Where a run is and how it ended, in words that fit who reads them.
+
+`asker` is what the person who asked is called: "you" to themselves, by their name to all others.
+What is in a turn's own markup is sent to everybody who watches, and so it names nobody.
+"""
+
+import re
+from collections.abc import Sequence
+
+from agents.contracts import STOPPED_BY_ASKER, Reason
+from chat.models import Run, RunStatus, Turn
+from chat.runs.line import ahead_of
+
+YOU = "you"
+
+WHAT_TO_DO = {
+    Reason.TURNS: "Ask a narrower question, or ask again under a policy that allows more turns.",
+    Reason.TIME: "Ask a narrower question, or ask again under a policy that allows more time.",
+    Reason.BUDGET: "Ask a narrower question, or ask again under a policy that may spend more.",
+    Reason.PROVIDER: "Ask again once the model answers.",
+    Reason.CONFIGURATION: "Whoever runs this Turnstone has to mend that; then ask again.",
+    Reason.INTERNAL: "If it happens twice, tell whoever runs this Turnstone the number of the run.",
+}
+_GAVE_UP: dict[str, str] = {
+    Reason.TIME: "Ran out of time",
+    Reason.TURNS: "Ran out of turns",
+    Reason.BUDGET: "Ran out of budget",
+    Reason.REPEATS: "Kept repeating itself, stopped",
+}
+_OF_THE_SERVER = re.compile(r" at (?=\S*[.:/])\S*[^\s:.,;]| \(status \d+\)")
+"""What a model server's address and its HTTP status look like in a message."""
+
+
+def seconds(value: float | None) -> str:
+    """Write a duration the way people say it: < 0.1 s, 0.8 s, 12 s, 2 min 05 s, 1 h 04 min."""
+    if value is None:
+        return ""
+    if value < 0.05:
+        return "< 0.1 s"
+    if value < 9.95:
+        return f"{value:.1f} s"
+    whole = round(value)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def doing_in_words(turn: Turn) -> str:
+    """Say what the agent does while the turn's tool runs."""
+    return {
+        "calculator": "Calculating",
+        "convert_units": "Converting units",
+        "current_time": "Looking at the clock",
+        "python_repl": "Running Python",
+        "search_transcripts": "Searching past transcripts",
+        "ask_user": "Asking a question",
+        "http_get": "Reading a web page",
+        "web_search": "Searching the web",
+        "wikipedia_search": "Reading Wikipedia",
+        "wikipedia_lookup": "Reading Wikipedia",
+        "browser_goto": "Opening a page in the browser",
+        "browser_click": "Clicking in the browser",
+        "browser_type": "Typing in the browser",
+        "browser_extract": "Reading in the browser",
+        "browser_screenshot": "Taking a screenshot",
+    }.get(turn.tool, f"Running {turn.tool}")
+
+
+def status_in_words(run: Run, turns: Sequence[Turn] | int | None = None, asker: str = YOU) -> str:
+    """Say where the run is, or how it ended with how many turns and how long it took.
+
+    Takes the turns or, for a run that has ended, only their number; else they are counted.
+    """
+    match run.status:
+        case RunStatus.QUEUED:
+            return _queued(run)
+        case RunStatus.RUNNING:
+            return _working(turns if isinstance(turns, Sequence) else ())
+        case RunStatus.WAITING:
+            return f"Waiting for {asker}"
+        case RunStatus.INTERRUPTED:
+            return _resuming(turns if isinstance(turns, Sequence) else ())
+    if turns is None:
+        turns = run.turns.count()
+    return _ended(run, turns if isinstance(turns, int) else len(turns), asker)
+
+
+def outcome_in_words(run: Run, asker: str = YOU, *, tells_server: bool = False) -> str:
+    """Say why a run did not succeed and, to who asked, what can be done about it.
+
+    Where the model's server is, is told to those who run this Turnstone, not to every member.
+    """
+    told = message_in_words(run, asker)
+    message = told if tells_server else _OF_THE_SERVER.sub("", told)
+    advice = WHAT_TO_DO.get(Reason(run.reason), "") if run.reason in list(Reason) else ""
+    return f"{message} {advice}".strip() if asker == YOU else message
+
+
+def message_in_words(run: Run, asker: str = YOU) -> str:
+    """Return what the run said at its end; a stop is stored as it is told to who asked."""
+    return f"{_stopped(run, asker)}." if run.status == RunStatus.STOPPED else run.message
+
+
+def outcome_tone(run: Run) -> str:
+    """Say how loudly the outcome is to be shown."""
+    return "error" if run.status == RunStatus.FAILED else "waiting"
+
+
+def _queued(run: Run) -> str:
+    ahead = ahead_of([run.pk]).get(run.pk, 0)
+    return f"Waiting in line, {ahead} ahead" if ahead else "Next in line"
+
+
+def _resuming(turns: Sequence[Turn]) -> str:
+    last = turns[-1] if turns else None
+    if last is not None and last.status == "open" and last.approval and not last.acted_at:
+        return "It goes on with the answer as soon as a worker is free"
+    return "Interrupted; it goes on as soon as a worker is free"
+
+
+def _ended(run: Run, count: int, asker: str) -> str:
+    if run.reason == Reason.ASKED:
+        return f"Has a question for {asker}"
+    is_answered = run.status == RunStatus.SUCCEEDED
+    words = _how(run, asker)
+    if count:
+        steps = f"{count} step{'' if count == 1 else 's'}"
+        words += f" in {steps}" if is_answered else f" after {steps}"
+    return f"{words}, {seconds(run.seconds)}" if run.seconds is not None else words
+
+
+def _how(run: Run, asker: str) -> str:
+    match run.status:
+        case RunStatus.SUCCEEDED:
+            return "Answered"
+        case RunStatus.EXHAUSTED:
+            return _GAVE_UP.get(run.reason, "Gave up")
+        case RunStatus.STOPPED:
+            return _stopped(run, asker)
+    return "Could not answer"
+
+
+def _stopped(run: Run, asker: str) -> str:
+    if run.message not in ("", STOPPED_BY_ASKER):
+        return run.message.rstrip(".")
+    return "You stopped this" if asker == YOU else f"{asker} stopped this"
+
+
+def _working(turns: Sequence[Turn]) -> str:
+    last = turns[-1] if turns else None
+    if last is not None and last.status == "open" and last.tool and last.observation is None:
+        return doing_in_words(last)
+    return "Thinking"
