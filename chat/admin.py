@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
 from django.db.models import Model
 from django.http import HttpRequest
 
 from chat.models import Approval, Conversation, ModelCall, Policy, PolicyVersion, Run, Turn, User
+from chat.people.admin import PersonAdmin
 
 # Only the type checker knows which model an administration is of.
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ else:
     ModelAdmin = admin.ModelAdmin
 
 admin.site.site_header = admin.site.site_title = "Turnstone"
-admin.site.register(User, UserAdmin)
+admin.site.register(User, PersonAdmin)
 
 
 class RecordAdmin(ModelAdmin):

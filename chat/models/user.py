@@ -6,7 +6,7 @@ from django.contrib.auth.models import AbstractUser
 
 
 class User(AbstractUser):
-    """A person who can sign in; roles are groups (member, reviewer, analyst, admin)."""
+    """A person who can sign in; what more than a member they are, their groups say."""
 
     @cached_property
     def is_reviewer(self) -> bool:

@@ -1,6 +1,5 @@
 """Runs in words, for an administrator's terminal: one a line, or one in full."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -55,16 +54,6 @@ def row(run: Run) -> dict[str, Any]:
     }
 
 
-def table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a table, its heading first."""
-    texts = [COLUMNS, *(tuple(_cell(one[name]) for name in COLUMNS) for one in rows)]
-    widths = [max(len(line[place]) for line in texts) for place in range(len(COLUMNS))]
-    for line in texts:
-        yield "  ".join(
-            cell.ljust(width) for cell, width in zip(line, widths, strict=True)
-        ).rstrip()
-
-
 def whole(run: Run) -> dict[str, Any]:
     """Return all that an administrator asks of one run; texts of people and models are cut."""
     calls = run.model_calls.order_by("index")
@@ -97,10 +86,6 @@ def whole(run: Run) -> dict[str, Any]:
             for one in run.approvals.order_by("turn_index")
         ],
     }
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else str(value)
 
 
 def _moment(moment: Any) -> str | None:

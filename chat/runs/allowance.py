@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from chat.models import Run, User
-from chat.runs.question import TooManyQuestions
+from chat.runs.question import InvalidQuestion, TooManyQuestions
 
 MINUTE = timedelta(minutes=1)
 
@@ -19,10 +19,12 @@ MINUTE = timedelta(minutes=1)
 def check_allowance(user: User) -> None:
     """Make sure that `user` may ask one more question, in the transaction that goes on to store it.
 
-    Of two questions at once the second one waits here, and sees the first. Raises
+    Of two questions at once the second one waits here, and sees the first; so does one at the
+    moment in which the account is closed. Raises InvalidQuestion for a closed account, and its kind
     TooManyQuestions; a limit of 0 is none.
     """
-    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if not User.objects.select_for_update(no_key=True).get(pk=user.pk).is_active:
+        raise InvalidQuestion("This account is closed.")
     mine = Run.objects.filter(owner=user)
     most_waiting, most = settings.WAITING_PER_USER, settings.QUESTIONS_PER_MINUTE
     if most_waiting and mine.live().count() >= most_waiting:

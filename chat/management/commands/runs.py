@@ -8,8 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from chat.models import ENDED, LIVE, Run, RunStatus
-from chat.operations.listing import chosen, row, table, whole
+from chat.operations.listing import COLUMNS, chosen, row, whole
 from chat.operations.requeue import CannotRequeue, requeue
+from chat.operations.table import table
 from chat.runs.stop import stop
 from chat.runs.verify import Verdict, verify
 
@@ -59,7 +60,7 @@ class Command(BaseCommand):
         statuses = options["status"] or list(LIVE)
         runs = chosen(**_choice(options) | {"statuses": statuses})
         rows = [row(run) for run in runs[: options["limit"]]]
-        lines = map(json.dumps, rows) if options["json"] else table(rows)
+        lines = map(json.dumps, rows) if options["json"] else table(COLUMNS, rows)
         for line in lines:
             self.stdout.write(line)
         if not options["json"] and (more := runs.count() - len(rows)) > 0:

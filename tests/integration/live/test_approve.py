@@ -100,7 +100,7 @@ async def test_a_reviewer_sees_the_question_and_cannot_answer_it(
     parked: Callable[[], Awaitable[Approval]],
 ) -> None:
     asked = await parked()
-    await bob.groups.aadd(await Group.objects.acreate(name="reviewer"))
+    await bob.groups.aadd((await Group.objects.aget_or_create(name="reviewer"))[0])
     page = await page_of(bob, conversation)
     await page.say(answer(asked))
 

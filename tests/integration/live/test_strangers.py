@@ -82,7 +82,7 @@ async def test_a_question_cannot_follow_a_run_of_another_conversation(
 async def test_a_reviewer_may_watch_but_neither_ask_nor_stop(
     page_of: PageOf, bob: User, conversation: Conversation, asked: Callable[..., Run]
 ) -> None:
-    await bob.groups.aadd(await Group.objects.acreate(name="reviewer"))
+    await bob.groups.aadd((await Group.objects.aget_or_create(name="reviewer"))[0])
     run = await database_sync_to_async(asked)([{"say": "Final Answer: 4"}])
     page = await page_of(bob, conversation)
     await page.hello()

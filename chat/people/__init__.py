@@ -1,0 +1,1 @@
+"""People as whoever runs Turnstone sees them: their roles, what is theirs, and its end."""
