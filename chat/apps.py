@@ -1,7 +1,7 @@
 """The Django app."""
 
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class ChatConfig(AppConfig):
@@ -10,8 +10,10 @@ class ChatConfig(AppConfig):
     name = "chat"
 
     def ready(self) -> None:
-        """Publish the policies of this release after every migration."""
+        """Look at the database before every migration, and publish the policies after it."""
         # Models may be imported only once all apps are loaded.
         from chat.policies import publish_seeds
+        from chat.schema import mend
 
+        pre_migrate.connect(mend, sender=self)
         post_migrate.connect(publish_seeds, sender=self)

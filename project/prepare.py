@@ -16,7 +16,7 @@ import psycopg
 import redis
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 
 from agents.errors import ConfigurationError
@@ -47,7 +47,7 @@ def main() -> None:
         _require_servers()
         call_command("migrate", interactive=False, verbosity=1)
         print(json.dumps(asdict(Prepared(_demo_account(), _model()))))
-    except (CannotStart, ConfigurationError) as error:
+    except (CannotStart, ConfigurationError, CommandError) as error:
         sys.exit(f"ERROR: {error}")
     except (psycopg.Error, django.db.Error) as error:
         sys.exit(f"ERROR: The database could not be brought up to date: {_one_line(error)}")

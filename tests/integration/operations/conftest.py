@@ -5,6 +5,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -28,6 +29,19 @@ def parameters(transactional_db: None) -> Parameters:
 @pytest.fixture
 def empty(parameters: Parameters) -> Iterator[Parameters]:
     """Make an empty database beside the tests' own."""
+    with _database(parameters) as made:
+        yield made
+
+
+@pytest.fixture
+def beside(parameters: Parameters) -> Iterator[Parameters]:
+    """Make another one."""
+    with _database(parameters) as made:
+        yield made
+
+
+@contextmanager
+def _database(parameters: Parameters) -> Iterator[Parameters]:
     name = f"beside_{uuid.uuid4().hex[:8]}"
     address = address_of(parameters)
     with psycopg.connect(address, autocommit=True) as server:
@@ -51,9 +65,12 @@ def address() -> Callable[[Parameters], str]:
 
 @pytest.fixture
 def python(address: Callable[[Parameters], str]) -> Callable[..., str]:
-    """Run Python on a database and return its output: `python(empty, "manage.py", "migrate")`."""
+    """Run Python on a database and return its output: `python(empty, "manage.py", "migrate")`.
 
-    def run(parameters: Parameters, *words: str) -> str:
+    With the exit `code` of a failure it returns what was said of it, too.
+    """
+
+    def run(parameters: Parameters, *words: str, code: int = 0) -> str:
         own = {"DATABASE_URL": address(parameters), "TURNSTONE_LOCAL_SERVERS": "none"}
         done = subprocess.run(
             [sys.executable, *words],
@@ -63,7 +80,7 @@ def python(address: Callable[[Parameters], str]) -> Callable[..., str]:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr if code else done.stdout
 
     return run

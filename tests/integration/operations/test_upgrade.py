@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from project.backup import address_of
 
-FIRST = (Path(__file__).parent / "first_release.sql").read_text(encoding="utf-8")
+HERE = Path(__file__).parent
 FINISH = """
 import django
 django.setup()
@@ -26,36 +27,69 @@ CREATE TEMPORARY TABLE one AS SELECT * FROM chat_run ORDER BY id LIMIT 1;
 UPDATE one SET id = 900, conversation_id = 900;
 INSERT INTO chat_run SELECT * FROM one;
 """
+FORGET_THE_FIRST_DAY = """
+ALTER TABLE chat_turn
+    DROP COLUMN plan, DROP COLUMN observation_ends, DROP COLUMN observation_images;
+ALTER TABLE chat_run DROP COLUMN woken_at;
+DROP INDEX search_owner_newest, search_tool_newest;
+"""
+COLUMNS = """
+SELECT table_name, column_name, data_type, character_maximum_length, is_nullable, column_default
+FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, column_name
+"""
+INDEXES = "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"
 Parameters = dict[str, Any]
+Python = Callable[..., str]
+
+
+@dataclass(frozen=True)
+class Release:
+    """A file of what a release had stored, under its last migration, and what is in it."""
+
+    file: str
+    migration: str
+    ended: int
+    live: tuple[str, ...]
+
+
+RELEASES = (
+    Release("first_day.sql", "0001", 8, ("interrupted", "queued", "running")),
+    Release("first_release.sql", "0001", 10, ("interrupted", "queued", "running")),
+    Release("second_release.sql", "0004", 13, ("interrupted", "interrupted", "queued", "waiting")),
+)
+
+
+@pytest.fixture(params=RELEASES, ids=lambda release: release.file.removesuffix(".sql"))
+def release(request: pytest.FixtureRequest) -> Release:
+    """Give each release that may be upgraded."""
+    chosen: Release = request.param
+    return chosen
 
 
 @pytest.fixture
-def first(empty: Parameters, python: Callable[..., str]) -> Parameters:
+def first(empty: Parameters, python: Python) -> Parameters:
     """Fill a database as the first release left it."""
-    python(empty, "manage.py", "migrate", "chat", "0001_initial")
-    with psycopg.connect(address_of(empty)) as old:
-        old.execute("TRUNCATE chat_policy CASCADE")  # published by the migration, and in the file
-        old.execute(FIRST)
+    return _filled(empty, python, RELEASES[1])
+
+
+@pytest.fixture
+def upgraded(empty: Parameters, python: Python, release: Release) -> Parameters:
+    """Bring a database of an earlier release up to date."""
+    python(_filled(empty, python, release), "manage.py", "migrate")
     return empty
 
 
-@pytest.fixture
-def upgraded(first: Parameters, python: Callable[..., str]) -> Parameters:
-    """Bring a database of the first release up to date."""
-    python(first, "manage.py", "migrate")
-    return first
-
-
 def test_all_that_was_stored_before_an_upgrade_verifies_after_it(
-    upgraded: Parameters, python: Callable[..., str]
+    upgraded: Parameters, python: Python, release: Release
 ) -> None:
     words = python(upgraded, "manage.py", "runs", "verify", "--all")
 
-    assert words == "Of 10 runs 10 agree, 0 differ, 0 cannot be replayed.\n"
+    count = release.ended
+    assert words == f"Of {count} runs {count} agree, 0 differ, 0 cannot be replayed.\n"
 
 
 def test_runs_that_an_upgrade_interrupted_go_on_to_their_end(
-    upgraded: Parameters, python: Callable[..., str]
+    upgraded: Parameters, python: Python, release: Release
 ) -> None:
     lines = python(upgraded, "manage.py", "runs", "list", "--json").splitlines()
     before = {line["run"]: line["status"] for line in map(json.loads, lines)}
@@ -63,16 +97,22 @@ def test_runs_that_an_upgrade_interrupted_go_on_to_their_end(
     python(upgraded, "-c", FINISH)
 
     with psycopg.connect(address_of(upgraded)) as new:
-        query = "SELECT id, status, answer FROM chat_run WHERE id = ANY(%s) ORDER BY id"
+        query = "SELECT id, status, answer FROM chat_run WHERE id = ANY(%s)"
         after = new.execute(query, [list(before)]).fetchall()
-    assert sorted(before.values()) == ["interrupted", "queued", "running"]
-    assert [(status, answer) for _, status, answer in after] == [("succeeded", "It is 42.")] * 3
+    assert tuple(sorted(before.values())) == release.live
+    # Who waits for a person still does.
+    expected = {
+        (run, "waiting", "") if status == "waiting" else (run, "succeeded", "It is 42.")
+        for run, status in before.items()
+    }
+    assert set(after) == expected
     words = python(upgraded, "manage.py", "runs", "verify", "--all")
-    assert words == "Of 13 runs 13 agree, 0 differ, 0 cannot be replayed.\n"
+    ended = release.ended + len([status for _, status, _ in after if status == "succeeded"])
+    assert words == f"Of {ended} runs {ended} agree, 0 differ, 0 cannot be replayed.\n"
 
 
 def test_a_first_question_that_an_earlier_release_began_twice_stays_in_both_conversations(
-    first: Parameters, python: Callable[..., str]
+    first: Parameters, python: Python
 ) -> None:
     with psycopg.connect(address_of(first)) as old:
         old.execute(DOUBLE)
@@ -86,7 +126,7 @@ def test_a_first_question_that_an_earlier_release_began_twice_stays_in_both_conv
 
 
 def test_a_turn_of_a_kind_that_nobody_knows_is_kept_as_what_it_is(
-    first: Parameters, python: Callable[..., str]
+    first: Parameters, python: Python
 ) -> None:
     by_hand = "UPDATE chat_turn SET kind = 'user' RETURNING id, answer <> '', tool <> ''"
     with psycopg.connect(address_of(first)) as old:
@@ -103,3 +143,46 @@ def test_a_turn_of_a_kind_that_nobody_knows_is_kept_as_what_it_is(
     for pk, is_answer, is_action in turns:
         expected = "final" if is_answer else "action" if is_action else "thought"
         assert kinds[pk] == expected
+
+
+def test_a_database_of_the_first_hour_becomes_like_a_new_one(
+    empty: Parameters, beside: Parameters, python: Python
+) -> None:
+    python(empty, "manage.py", "migrate", "chat", "0001")
+    with psycopg.connect(address_of(empty)) as old:
+        old.execute(FORGET_THE_FIRST_DAY)
+
+    python(empty, "manage.py", "migrate")
+
+    python(beside, "manage.py", "migrate")
+    assert _shape(empty) == _shape(beside)
+
+
+def test_a_database_that_lacks_what_nobody_can_make_up_is_refused_in_words(
+    empty: Parameters, python: Python
+) -> None:
+    python(empty, "manage.py", "migrate")
+    with psycopg.connect(address_of(empty)) as broken:
+        broken.execute("ALTER TABLE chat_turn DROP COLUMN thought, DROP COLUMN plan")
+    before = _shape(empty)
+
+    migrating = python(empty, "manage.py", "migrate", code=1)
+    starting = python(empty, "-m", "project.prepare", code=1)
+
+    for words in (migrating.splitlines()[-1], starting.splitlines()[-1]):
+        assert "The database lacks chat_turn.thought, which its migrations had made" in words
+    assert "Traceback" not in migrating + starting
+    assert _shape(empty) == before
+
+
+def _filled(empty: Parameters, python: Python, release: Release) -> Parameters:
+    python(empty, "manage.py", "migrate", "chat", release.migration)
+    with psycopg.connect(address_of(empty)) as old:
+        old.execute("TRUNCATE chat_policy CASCADE")  # published by the migration, and in the file
+        old.execute((HERE / release.file).read_text(encoding="utf-8"))
+    return empty
+
+
+def _shape(parameters: Parameters) -> list[Any]:
+    with psycopg.connect(address_of(parameters)) as database:
+        return [database.execute(query).fetchall() for query in (COLUMNS, INDEXES)]
