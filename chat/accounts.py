@@ -1,13 +1,16 @@
 """Who may sign up, who is signed in, and who may read other people's transcripts."""
 
 import logging
+from smtplib import SMTPException
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.core import context
+from allauth.core import context as allauth_context
+from allauth.core.exceptions import ImmediateHttpResponse
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
@@ -53,12 +56,21 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth ships no t
             warn_of_proxy()
         return str(super().get_client_ip(request))
 
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail; where the server does not take it, the page says so instead of breaking."""
+        try:
+            super().send_mail(template_prefix, email, context)
+        except (OSError, SMTPException) as error:
+            logger.error("A mail could not be sent (EMAIL_URL): %s", error)
+            page = render(allauth_context.request, "account/mail_failed.html", status=503)
+            raise ImmediateHttpResponse(page) from error
+
     def is_safe_url(self, url: str) -> bool:
         """Tell whether a page may send one on to `url`: a page of the site that was asked.
 
         A health check may name the machine localhost; a visitor's localhost is another machine.
         """
-        request = context.request
+        request = allauth_context.request
         return url_has_allowed_host_and_scheme(
             url, allowed_hosts={request.get_host()}, require_https=request.is_secure()
         )
