@@ -205,6 +205,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = (
+    None  # Celery's 100 are over in an hour, and so is the worker
+)
 
 # How many runs of one person are worked on at once, by all workers together; 0 is no limit.
 RUNS_PER_USER = env.int("TURNSTONE_RUNS_PER_USER", default=4)

@@ -1,20 +1,25 @@
 """What is put into the streams of runs that nobody holds: new, answered, interrupted or ended.
 
-Redis may be away: the rows are the truth, and who watches is told of them from Postgres later.
+Redis may be away: the rows are the truth, and who watches is told of them from Postgres later. So
+nobody waits until it is told; only the frame is made by who calls.
 """
 
 import logging
+import time
+from functools import partial
 from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
 
 from chat.live import frames
+from chat.live.errands import errands
 from chat.live.render import render_run, render_turn
 from chat.live.streams import (
     ABANDONED_SECONDS,
     KEPT_SECONDS,
     StreamId,
     conversation_key,
+    hasty_client,
     quick_client,
     run_key,
 )
@@ -25,39 +30,43 @@ logger = logging.getLogger(__name__)
 MOST_RUNS = 100
 """How many new runs a conversation's stream remembers; a page asks Postgres for older ones."""
 
+AGAIN_SECONDS = 2.0
+"""How long nobody waits for a Redis that has kept somebody waiting in vain."""
+
 INTERRUPTED = "Its worker let go of it. Another one goes on from the last complete step."
+_in_vain_until = 0.0
+
 DECIDED = "It goes on with the answer as soon as a worker is free."
 
 
 def clear(run: Run) -> None:
     """Remove what a run of the same number, in a database now gone, has left in Redis.
 
-    Call it before the run is committed: after that a worker may be writing its first frames.
+    Call it before the run is committed: after that a worker may be writing its first frames. It is
+    waited for, so a Redis that hangs is asked once in a while only.
     """
+    global _in_vain_until
+    if time.monotonic() < _in_vain_until:
+        return
     try:
-        quick_client().delete(run_key(run.pk))
+        hasty_client().delete(run_key(run.pk))
     except RedisError as error:
+        _in_vain_until = time.monotonic() + AGAIN_SECONDS
         logger.warning("What Redis may still hold for run %s is left: %s", run.pk, error)
 
 
 def announce(run: Run) -> None:
     """Tell everybody who watches the conversation of a new run."""
     frame = frames.run_created(run.pk, run.client_message_id, render_run(run))
-    try:
-        key = conversation_key(run.conversation_id)
-        _add(key, {"d": frame, "run": run.pk}, KEPT_SECONDS, most=MOST_RUNS)
-    except RedisError as error:
-        logger.warning("Run %s could not be announced: %s", run.pk, error)
+    key = conversation_key(run.conversation_id)
+    _tell(f"that run {run.pk} is new", key, {"d": frame, "run": run.pk}, most=MOST_RUNS)
 
 
 def announce_end(run: Run) -> None:
     """Tell everybody who watches a run that it has ended, under the id that its row names."""
     event = frames.run_ended(run.status, run.reason, render_run(run))
     fields = {"d": frames.encode([event]), "end": 1}
-    try:
-        _add(run_key(run.pk), fields, KEPT_SECONDS, place=run.stream_id)
-    except RedisError as error:
-        logger.warning("The end of run %s could not be announced: %s", run.pk, error)
+    _tell(f"that run {run.pk} has ended", run_key(run.pk), fields, place=run.stream_id)
 
 
 def announce_interrupted(run: Run) -> None:
@@ -77,24 +86,31 @@ def announce_interrupted(run: Run) -> None:
     else:
         decided = frames.approval("decided", turn.index, render_turn(turn, now))
         events = [decided, frames.run_interrupted(DECIDED, html)]
+    fields = {"d": frames.encode(events)}
     place = str(StreamId(now.attempt + 1, 0))
-    try:
-        _add(run_key(now.pk), {"d": frames.encode(events)}, ABANDONED_SECONDS, place=place)
-    except ResponseError:
-        logger.info("Run %s went on before it was told to be interrupted", now.pk)
-    except RedisError as error:
-        logger.warning("That run %s is interrupted could not be told: %s", now.pk, error)
+    what = f"that run {now.pk} is interrupted"
+    _tell(what, run_key(now.pk), fields, place=place, kept_seconds=ABANDONED_SECONDS)
+
+
+def _tell(what: str, key: str, fields: dict[Any, Any], **how: Any) -> None:
+    errands().add(partial(_add, what, key, fields, **how))
 
 
 def _add(
+    what: str,
     key: str,
     fields: dict[Any, Any],
-    kept_seconds: int,
     place: str = "*",
     most: int | None = None,
+    kept_seconds: int = KEPT_SECONDS,
 ) -> None:
-    """Add an entry to a stream, of which about so many are kept for so long; raises RedisError."""
+    """Add an entry to a stream, of which about so many are kept for so long."""
     pipeline = quick_client().pipeline(transaction=False)
     pipeline.xadd(key, fields, id=place, maxlen=most, approximate=True)
     pipeline.expire(key, kept_seconds)
-    pipeline.execute()
+    try:
+        pipeline.execute()
+    except ResponseError as error:
+        logger.info("It is told no more %s: %s", what, error)  # it went on, and says so itself
+    except RedisError as error:
+        logger.warning("It could not be told %s: %s", what, error)

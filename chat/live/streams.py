@@ -71,6 +71,12 @@ def quick_client() -> Redis:
 
 
 @once
+def hasty_client() -> Redis:
+    """Return a client that gives up at once: for what is done while somebody waits in line."""
+    return Redis.from_url(settings.REDIS_URL, socket_timeout=0.2, socket_connect_timeout=0.2)
+
+
+@once
 def client() -> Redis:
     """Return this process's client, whose commands fail within seconds when Redis is away."""
     return Redis.from_url(settings.REDIS_URL, socket_timeout=5, socket_connect_timeout=2)

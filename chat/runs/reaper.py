@@ -29,7 +29,6 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 2.0
 RECOUNT_SECONDS = 3600.0
-TELL_SECONDS = 1.0
 AT_ONCE = 1.0
 """How long a connection takes to be had, unless Postgres was away."""
 PATIENT_SECONDS = max(3.0, 2 * RENEW_SECONDS)
@@ -54,7 +53,7 @@ class Reaper:
 
     def look(self) -> None:
         """Do one round; whatever becomes of one duty, the others are done."""
-        for duty in (self._recount, self._take_back, end_stopped, _begin, self._resume, self._tell):
+        for duty in (self._recount, self._take_back, end_stopped, _begin, self._resume):
             try:
                 duty()
             except (DatabaseError, InterfaceError) as error:
@@ -89,26 +88,19 @@ class Reaper:
             self._patient_until = now + PATIENT_SECONDS
         if now < self._patient_until:
             return
-        lost = release_expired()
-        self._untold.extend(lost)
-        hand_back()
-        until = time.monotonic() + TELL_SECONDS
-        for run in Run.objects.filter(pk__in=lost):
-            if time.monotonic() < until:
-                announce_interrupted(run)
+        self._untold.extend(release_expired())
+        self._tell()
 
     def _resume(self) -> None:
         self._untold.extend(expire())
+        self._tell()
 
     def _tell(self) -> None:
-        """Tell of what goes on; while Redis hangs each takes seconds, and the rest waits."""
-        until = time.monotonic() + LOOK_SECONDS
-        while self._untold and time.monotonic() < until:
-            run_id = self._untold.popleft()
-            wake(run_id)
-            run = Run.objects.filter(pk=run_id).first()
+        while self._untold:
+            run = Run.objects.filter(pk=self._untold.popleft()).first()
             if run is not None:
                 announce_interrupted(run)
+                wake(run.pk)
 
 
 def _begin() -> None:

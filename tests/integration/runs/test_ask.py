@@ -10,6 +10,7 @@ from django.test import Client
 from redis import Redis
 
 from agents.contracts import Exchange
+from chat.live.errands import errands
 from chat.models import Conversation, PolicyVersion, Run, User
 from chat.policies import offered, publish_seeds
 from chat.runs import runner
@@ -122,6 +123,7 @@ def test_a_question_wakes_a_worker_and_is_announced(
     asked: Callable[..., Run], valkey: Redis
 ) -> None:
     run = asked([])
+    assert errands().flush(20)
     assert valkey.llen("celery") == 1
     assert valkey.xlen(f"conversation:{run.conversation_id}") == 1
 

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
+from redis import Redis
 
 from agents.contracts import Outcome, Reason, Status
 from agents.control import Control
@@ -67,11 +68,11 @@ def test_a_waiting_run_is_stopped_at_once_and_no_worker_takes_it(asked: Callable
 
 
 def test_a_streaming_run_is_stopped_and_keeps_its_text(
-    asked: Callable[..., Run], working: Any, wait_for: WaitFor
+    asked: Callable[..., Run], working: Any, wait_for: WaitFor, valkey: Redis
 ) -> None:
     run = asked([{"hang": True, "after": "Thought: I have an idea, it is "}])
     with working(run) as workers:
-        wait_for(seen(run, status=RunStatus.RUNNING, provider="scripted"), "the run to begin")
+        wait_for(lambda: "idea" in str(valkey.xrange(run_key(run.pk))), "its first words")
         stop(run)
         workers.wait()
 
