@@ -1,7 +1,8 @@
 """Start all of Turnstone from a checkout, and stop all of it on one Ctrl-C: `make run`.
 
 It is the parent of everything it starts: the private Postgres and Valkey where DATABASE_URL or
-REDIS_URL is unset, Daphne, and a Celery worker. Whatever ends it, they end too.
+REDIS_URL is unset, Daphne, and a Celery worker. Whatever ends it, they end too. Of these only
+Postgres ends it by its own death; the others are started anew.
 """
 
 import errno
@@ -15,6 +16,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -22,9 +24,10 @@ import environ
 
 from project import disk, embedded, ports, programs
 from project.errors import CannotStart
+from project.keeping import Part
 from project.ports import Address
 from project.postgres import Postgres, last_words
-from project.processes import Child, Program, start, stop
+from project.processes import Program, start, stop
 from project.terminal import Terminal
 from project.valkey import Valkey
 
@@ -67,8 +70,9 @@ class Launcher:
     def __init__(self) -> None:
         self._asked = threading.Event()
         self._terminal = Terminal(when_gone=self._asked.set)
-        self._servers: list[Child] = []
-        self._programs: list[Child] = []
+        self._servers: list[Part] = []
+        self._programs: list[Part] = []
+        self._is_up = False
         self._ends = 0
 
     def run(self) -> int:
@@ -94,9 +98,10 @@ class Launcher:
         self._start_servers()
         prepared = self._prepare()
         bind = ("-b", address.number, "-p", str(address.port))
-        for program in (programs.web(bind, _environment()), programs.worker(_environment())):
-            self._programs.append(start(program, self._terminal.say))
+        for program in (partial(programs.web, bind), programs.worker):
+            self._programs.append(self._part(partial(program, _environment())))
         self._wait(lambda: _is_ready(address), READY_SECONDS, "answer of /readyz")
+        self._is_up = True
         self._terminal.tell(_greeting(address, prepared))
 
     def _start_servers(self) -> None:
@@ -106,14 +111,17 @@ class Launcher:
             if not postgres.data.exists():
                 self._terminal.tell("Making a private Postgres in .local ...")
             postgres.create()
-            self._servers.append(start(postgres.program(), self._terminal.say))
+            self._servers.append(self._part(postgres.program, may_return=False))
             waits.append((postgres.is_ready, "start of Postgres"))
         if not os.environ.get("REDIS_URL"):
             valkey = Valkey(LOCAL / "valkey", _sockets(), LOGS / "valkey.log")
-            self._servers.append(start(valkey.program(), self._terminal.say))
+            self._servers.append(self._part(valkey.program))
             waits.append((valkey.is_ready, "start of Valkey"))
         for is_ready, what in waits:
             self._wait(is_ready, READY_SECONDS, what)
+
+    def _part(self, program: Callable[[], Program], may_return: bool = True) -> Part:
+        return Part(program, self._terminal.say, may_return)
 
     def _prepare(self) -> dict[str, str]:
         command = (sys.executable, "-m", "project.prepare")
@@ -137,17 +145,18 @@ class Launcher:
                 raise CannotStart(f"Waited {seconds:.0f} s in vain for the {what}; see {LOGS}.")
 
     def _look(self, seconds: float) -> None:
-        """Let `seconds` pass; raise Stopping if asked to, CannotStart if a part has died."""
+        """Let `seconds` pass; raise Stopping if asked to, CannotStart if a part is gone."""
         self._terminal.notice()
         if self._asked.wait(seconds):
             raise Stopping
-        for child in (*self._servers, *self._programs):
-            if child.code is not None:
-                raise CannotStart(_why(child))
+        for part in (*self._servers, *self._programs):
+            death = part.look(self._is_up)
+            if death:
+                self._terminal.tell(f"{death}. It was started anew; runs go on.")
 
     def _stop(self) -> None:
-        for children in (self._programs, self._servers):
-            late = stop(children, PATIENCE)
+        for parts in (self._programs, self._servers):
+            late = stop([part.child for part in parts], PATIENCE)
             if late:
                 self._terminal.tell(f"Had to kill what did not stop: {', '.join(late)}.")
 
@@ -155,8 +164,8 @@ class Launcher:
         self._ends += 1
         self._asked.set()
         if self._ends > 1:
-            for child in self._programs:
-                child.kill()
+            for part in self._programs:
+                part.child.kill()
 
 
 def _only_one() -> TextIO:
@@ -190,12 +199,6 @@ def _is_ready(address: Address) -> bool:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False
-
-
-def _why(child: Child) -> str:
-    if child.program.log is None:
-        return f"{child.obituary()}; its last lines above say why. Everything else was stopped."
-    return f"{child.obituary()}: {last_words(child.program.log)}"
 
 
 def _greeting(address: Address, prepared: dict[str, str]) -> str:

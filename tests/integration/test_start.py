@@ -12,6 +12,7 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("agents", "chat", "project", "static", "templates", "manage.py")
+PROGRAMS = {"postgres": "/postgres", "valkey": "valkey-server", "web": "daphne", "worker": "celery"}
 READY = re.compile(r"ready at (http://\S+)")
 
 Wait = Callable[..., None]
@@ -65,6 +67,17 @@ class Launch:
     def family(self) -> list[psutil.Process]:
         """Return every process that it has started."""
         return psutil.Process(self.process.pid).children(recursive=True)
+
+    def part(self, name: str) -> psutil.Process:
+        """Return the process of a part."""
+        children = psutil.Process(self.process.pid).children()
+        return next(one for one in children if PROGRAMS[name] in " ".join(one.cmdline()))
+
+    def is_ready(self) -> bool:
+        """Tell whether all its parts answer."""
+        with suppress(OSError):
+            return bool(json.loads(self.get("/readyz"))["ready"])
+        return False
 
     def get(self, path: str) -> str:
         """Return a page."""
@@ -172,20 +185,60 @@ def test_one_ctrl_c_stops_all_that_a_bare_checkout_started(launch: Callable[...,
     assert "Traceback" not in running.output
 
 
-def test_the_next_start_finds_the_same_account_and_ends_by_itself_if_a_part_dies(
+def test_the_next_start_finds_the_same_account_and_ends_by_itself_if_postgres_dies(
     launch: Callable[..., Launch], checkout: Path
 ) -> None:
     running = launch()
     password = (checkout / ".local" / "demo-password").read_text().strip()
     family = running.family()
-    worker = next(one for one in family if "celery" in one.cmdline())
 
-    worker.kill()
+    running.part("postgres").kill()
 
     assert running.finished() == 1
     assert "Making a private Postgres" not in running.output
     assert f"Sign in as demo with the password {password}" in running.output
-    assert "turnstone: worker was ended by SIGKILL" in running.lines[-1]
+    assert "turnstone: postgres was ended by SIGKILL" in running.lines[-1]
+    assert _still_alive(family) == []
+
+
+@pytest.mark.parametrize("name", ["web", "worker", "valkey"])
+def test_a_part_that_is_killed_is_started_anew_and_said_so(
+    launch: Callable[..., Launch], wait_for: Wait, name: str
+) -> None:
+    running = launch()
+    others = {other: running.part(other).pid for other in PROGRAMS if other != name}
+    killed = running.part(name)
+
+    killed.kill()
+
+    wait_for(lambda: f"{name} was ended by SIGKILL" in running.output, "words on what died")
+    wait_for(running.is_ready, "the part that died", 60)
+    assert running.part(name).pid != killed.pid
+    assert {other: running.part(other).pid for other in others} == others
+    assert running.end(signal.SIGINT) == 0
+    assert "Traceback" not in running.output
+
+
+def test_a_part_that_dies_again_and_again_ends_the_whole(
+    launch: Callable[..., Launch], wait_for: Wait
+) -> None:
+    running = launch()
+    family = running.family()
+    killed: set[int] = set()
+
+    def is_over() -> bool:
+        with suppress(psutil.NoSuchProcess, StopIteration):
+            worker = running.part("worker")
+            if worker.pid not in killed:
+                killed.add(worker.pid)
+                worker.kill()
+        return running.process.poll() is not None
+
+    wait_for(is_over, "the end", 60)
+
+    assert running.finished() == 1
+    assert len(killed) == 3
+    assert "turnstone: worker died 3 times within 60 s: worker was ended by" in running.lines[-1]
     assert _still_alive(family) == []
 
 
