@@ -11,7 +11,7 @@ from agents.tools.tool_setup import ToolSetup, tool_setup
 from agents.tools.toolkit import Toolkit
 from chat.models import Run
 from chat.once import once
-from chat.transcripts.search import find_turns
+from chat.transcripts.recall import find_turns
 
 logger = logging.getLogger(__name__)
 

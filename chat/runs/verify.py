@@ -24,7 +24,7 @@ from chat.models.model_call import RequestCorrupted
 from chat.runs.before import history
 from chat.runs.storable import storable_json
 from chat.runs.tools import setup
-from chat.transcripts.search import find_turns
+from chat.transcripts.recall import find_turns
 
 OF_POLICIES = {COMPLETE, FAIL, MODEL_STEP}
 """What a policy offers by itself."""

@@ -1,7 +1,8 @@
 """Which turns a person may search, narrowed by the fields of a query."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from django.db.models import BigIntegerField, Q, QuerySet, Value
 from django.db.models.functions import Cast
@@ -19,11 +20,17 @@ class Scope:
     """The documents to search, without the words.
 
     `is_narrow` says that a field other than the owner narrows them, so that the newest of all tell
-    little about the newest that fit.
+    little about the newest that fit. `in_order` holds them and others: what an index gives in the
+    order of turns without any further condition.
     """
 
     documents: Documents
+    in_order: Documents
     is_narrow: bool
+
+    def without(self, condition: Q) -> Self:
+        """Leave out the documents that meet the condition."""
+        return replace(self, documents=self.documents.filter(~condition))
 
 
 def own(user: User) -> Documents:
@@ -36,19 +43,25 @@ def scope(user: User, query: Query, *, only_own: bool = False) -> Scope:
 
     Raises QueryError for a value that there is not.
     """
-    documents = SearchDocument.objects.all() if user.is_reviewer and not only_own else own(user)
+    is_all = user.is_reviewer and not only_own
+    readable = SearchDocument.objects.all() if is_all else own(user)
+    documents = readable
+    wanted: dict[str, Q] = {}
     for name, condition in _CONDITIONS.items():
         clauses = [clause for clause in query.fields if clause.name == name]
-        wanted = [condition(user, clause) for clause in clauses if not clause.is_negative]
-        if wanted:
-            any_of_them = Q()
-            for one in wanted:
-                any_of_them |= one
-            documents = documents.filter(any_of_them)
         for clause in clauses:
             if clause.is_negative:
                 documents = documents.filter(~condition(user, clause))
-    return Scope(documents, is_narrow=any(clause.name != "user" for clause in query.fields))
+            else:
+                wanted[name] = wanted.get(name, Q()) | condition(user, clause)
+    for one in wanted.values():
+        documents = documents.filter(one)
+    ordered_by = [name for name in (_IN_ORDER if is_all else ("run",)) if name in wanted]
+    return Scope(
+        documents,
+        in_order=readable.filter(wanted[ordered_by[0]]) if ordered_by else readable,
+        is_narrow=any(clause.name != "user" for clause in query.fields),
+    )
 
 
 def _policy(_: User, clause: FieldClause) -> Q:
@@ -108,6 +121,9 @@ def _unknown(clause: FieldClause, noun: str, lead: str, names: Sequence[str]) ->
     there_is = f"{lead}: {listed}." if names else f"There is no {noun} yet."
     return QueryError(f"{clause.text}: there is no {noun} {clause.value!r}. {there_is}")
 
+
+_IN_ORDER = ("run", "user", "tool")
+"""Fields with an index that has their turns in order; of two, the first has fewer."""
 
 _CONDITIONS: dict[str, Callable[[User, FieldClause], Q]] = {
     "policy": _policy,

@@ -14,8 +14,9 @@ from django.views.decorators.http import require_GET
 from chat.accounts import SignedInRequest
 from chat.models import RunStatus
 from chat.transcripts.hits import Hit, hits
+from chat.transcripts.limits import TooMany, TooSlow, one_of_few, within
 from chat.transcripts.query import Query, QueryError, parse
-from chat.transcripts.search import SECONDS, Tally, TooSlow, find, tally
+from chat.transcripts.search import SECONDS, Tally, find, tally
 
 MOST_VALUES = 8
 
@@ -40,14 +41,20 @@ class Facet:
 
 @dataclass(frozen=True)
 class Results:
-    """What the page shows under the search box; `error` stands instead of all the rest."""
+    """What the page shows under the search box; `error` stands instead of all the rest.
+
+    `walked` is how many turns were looked through when there are more; `is_refused` says that the
+    search was not begun and may be soon.
+    """
 
     hits: Sequence[Hit] = ()
     tally: Tally | None = None
     facets: Sequence[Facet] = ()
     newer: str | None = None
     older: str | None = None
+    walked: int | None = None
     error: str = ""
+    is_refused: bool = False
     is_empty: bool = False
 
 
@@ -56,10 +63,12 @@ class Results:
 def search(request: SignedInRequest) -> HttpResponse:
     """Show the turns that fit the query, or the newest ones; only the results to htmx."""
     text = request.GET.get("q", "").strip()
-    context = {"text": text, "results": _results(request, text)}
+    results = _results(request, text)
     is_partial = request.htmx and not request.htmx.history_restore_request
     template = "chat/_search_results.html" if is_partial else "chat/search.html"
-    response = render(request, template, context)
+    # htmx shows nothing of a refusal; what it is sent says so, and asks again by itself.
+    status = 429 if results.is_refused and not is_partial else 200
+    response = render(request, template, {"text": text, "results": results}, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
@@ -68,22 +77,33 @@ def _results(request: SignedInRequest, text: str) -> Results:
     try:
         query = parse(text)
         before, after = (_cursor(request, name) for name in ("before", "after"))
-        page = find(request.user, query, before=before, after=after)
-        shown = hits(page.turn_ids, query)
-        counted = tally(request.user, query) if shown else None
+        with one_of_few(request.user, "search"):
+            return _found(request, query, before, after)
     except QueryError as error:
         return Results(error=str(error))
-    except TooSlow:
+    except TooMany as error:
+        return Results(error=str(error), is_refused=True)
+    except TooSlow as error:
         return Results(
-            error=f"This search was given up after {SECONDS:.0f} seconds. Narrow it: add a rarer "
-            "word, or a field such as tool: or run:."
+            error=f"This search was {error}. Narrow it: add a rarer word, or a field such as "
+            "tool: or run:."
         )
+
+
+def _found(
+    request: SignedInRequest, query: Query, before: int | None, after: int | None
+) -> Results:
+    page = find(request.user, query, before=before, after=after)
+    with within(SECONDS):
+        shown = hits(page.turn_ids, query)
+    counted = tally(request.user, query) if shown else None
     return Results(
         hits=shown,
         tally=counted,
         facets=_facets(query, counted) if counted is not None else (),
         newer=_beside(query, after=page.newer),
         older=_beside(query, before=page.older),
+        walked=page.walked,
         is_empty=not shown and not query.clauses,
     )
 

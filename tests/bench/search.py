@@ -2,7 +2,8 @@
 
 Run as `make bench-search`, or with the number of turns as the argument. The obvious query is the
 one that everybody writes first: the words, newest first, LIMIT. Both end at the ids of a page; the
-whole page, with its excerpts and counts, has figures of its own. Milliseconds are medians of five
+whole page, with its excerpts and counts, has figures of its own; queries with nothing to look up
+have only that one, for the obvious query reads the whole table. Milliseconds are medians of five
 passes after one to warm up, by the wall clock.
 """
 
@@ -36,6 +37,18 @@ FORMS = {
     "two_words": "zqseldom zqmost",
 }
 
+NOTHING_TO_LOOK_UP = {
+    "without_only": "-zqmost",
+    "without_the": "-the",
+    "without_two": "-zqmost -zqmany",
+    "policy_without": "policy:explicit -zqmost",
+    "tool_without": "tool:calculator -the",
+    "user_without": "user:user0 -zqmost",
+    "absent_of_stop_words": '"the the"',
+    "without_32_phrases": " ".join(f'-"w{n} zqmost"' for n in range(32)),
+    "phrase_of_499_letters": '"' + "a " * 499 + '"',
+}
+
 DOCUMENTS = """
     INSERT INTO chat_searchdocument
         (turn_id, owner_id, run_id, policy, tool, status, is_cut, words)
@@ -62,6 +75,9 @@ def main() -> None:
                 measure(f"{who}_{word}", user, word)
         for name, text in FORMS.items():
             measure(f"reviewer_{name}", reviewer, text)
+        for name, text in NOTHING_TO_LOOK_UP.items():
+            measure_page(f"reviewer_{name}", reviewer, text)
+            measure_page(f"member_{name}", member, text)
 
 
 def measure(name: str, user: Any, text: str) -> None:
@@ -76,6 +92,12 @@ def measure(name: str, user: Any, text: str) -> None:
     print(f"FIGURE search_{name}_page {statistics.median(page[1:]):.1f} ms", flush=True)
 
 
+def measure_page(name: str, user: Any, text: str) -> None:
+    """Print how long the whole page takes, or until it is given up."""
+    took = [milliseconds(lambda: results(user, text)) for _ in range(PASSES + 1)]
+    print(f"FIGURE search_{name}_page {statistics.median(took[1:]):.1f} ms", flush=True)
+
+
 def ids(user: Any, text: str) -> None:
     """Find a page of turns as the product does."""
     from chat.transcripts.query import parse
@@ -87,12 +109,18 @@ def ids(user: Any, text: str) -> None:
 def results(user: Any, text: str) -> None:
     """Do all that the page of results takes, but for the template."""
     from chat.transcripts.hits import hits
+    from chat.transcripts.limits import TooSlow
     from chat.transcripts.query import parse
     from chat.transcripts.search import find, tally
 
     query = parse(text)
-    hits(find(user, query).turn_ids, query)
-    tally(user, query)
+    try:
+        shown = hits(find(user, query).turn_ids, query)
+    except TooSlow as error:
+        print(f"The page of {text[:40]!r} was {error}.", flush=True)
+        return
+    if shown:
+        tally(user, query)
 
 
 def obvious(user: Any, text: str) -> None:

@@ -8,7 +8,8 @@ from chat.models import Run, User
 from chat.transcripts.highlight import Excerpt
 from chat.transcripts.hits import Hit, hits
 from chat.transcripts.query import parse
-from chat.transcripts.search import find, find_turns
+from chat.transcripts.recall import find_turns
+from chat.transcripts.search import find
 
 TellRun = Callable[..., Run]
 

@@ -8,6 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from chat.models import Run, User
+from chat.transcripts import search
 
 TellRun = Callable[..., Run]
 Browse = Callable[[User], Client]
@@ -176,6 +177,23 @@ def test_a_turn_too_long_to_search_whole_says_so(ada: User, tell: TellRun, brows
     tell(ada, {"thought": "needle", "observation": "hay " * 100_000})
 
     assert "The turn is longer than what search reads of it" in page_of(browse(ada), "needle")
+
+
+def test_a_page_says_that_there_are_older_turns_it_has_not_looked_through(
+    ada: User, tell: TellRun, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "WALKED", 3)
+    tell(ada, {"thought": "needle"}, *[{"thought": "hay"}] * 5)
+    client = browse(ada)
+
+    newest = page_of(client, "-hay")
+    (older,) = re.findall(r'rel="next" href="([^"]*)"', newest)
+    oldest = client.get(unescape(older)).content.decode()
+
+    assert "No turn among these 3 fits" in newest
+    assert "3 turns were looked through, and there are older ones." in newest
+    assert len(links(oldest)) == 1
+    assert "there are older ones" not in oldest
 
 
 def test_nothing_yet_and_nothing_found_are_told_apart(

@@ -4,14 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib.postgres.search import SearchVector
 from django.db import connection
+from django.db.models import Value
 from django.test.utils import CaptureQueriesContext
 
 from chat.models import Run, SearchDocument, User
 from chat.transcripts import search
+from chat.transcripts.limits import TooSlow, within
 from chat.transcripts.query import parse
+from chat.transcripts.recall import find_turns
 from chat.transcripts.scope import own
-from chat.transcripts.search import find, tally, within
+from chat.transcripts.search import find, tally
 
 TURNS = 20_000
 
@@ -52,12 +56,14 @@ def plans_of(act: Callable[[], Any]) -> list[str]:
     """Return how Postgres would carry out each search that `act` makes, in order."""
     with CaptureQueriesContext(connection) as queries:
         act()
-    asked = [q["sql"] for q in queries if "tsquery" in q["sql"]]
+    plans = []
     with within(60), connection.cursor() as cursor:
-        plans = []
-        for sql in asked:
-            cursor.execute("EXPLAIN " + sql.replace("%", "%%"))
-            plans.append("\n".join(row[0] for row in cursor.fetchall()))
+        for sql in (query["sql"].replace("%", "%%") for query in queries):
+            if "set_config" in sql:
+                cursor.execute(sql)
+            elif "tsquery" in sql:
+                cursor.execute("EXPLAIN " + sql)
+                plans.append("\n".join(row[0] for row in cursor.fetchall()))
     return plans
 
 
@@ -100,6 +106,87 @@ def test_a_field_goes_straight_to_the_index_over_words(rita: User, many_turns: N
     assert "Bitmap Index Scan on search_owner_words" in plans[0]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-common",
+        "-word10",
+        "-common -word10",
+        '-"common word10"',
+        "the",
+        '"to be or not to be"',
+        "the -common",
+        "policy:explicit -common",
+        "tool:calculator -common",
+        "-tool:calculator -common",
+        "user:ada -common",
+        "run:1 -common",
+        " ".join(f'-"w{n} common"' for n in range(32)),
+        '"' + "a " * 499 + '"',
+    ],
+)
+@pytest.mark.parametrize("is_reviewer", [False, True])
+def test_what_the_index_over_words_has_nothing_to_look_up_for_never_asks_it(
+    ada: User, rita: User, many_turns: None, text: str, is_reviewer: bool
+) -> None:
+    user, query = rita if is_reviewer else ada, parse(text)
+
+    def search() -> None:
+        find(user, query)
+        find(user, query, before=9_000)
+        find(user, query, after=9_000)
+        tally(user, query)
+
+    plans = plans_of(search)
+
+    assert len(plans) >= 4
+    assert not any("search_owner_words" in plan or "Seq Scan" in plan for plan in plans)
+
+
+def test_the_agents_own_search_does_not_walk_the_index_for_words_left_out(
+    ada: User, many_turns: None
+) -> None:
+    plans = plans_of(lambda: find_turns(ada)("-common"))
+
+    assert plans
+    assert not any("search_owner_words" in plan for plan in plans)
+
+
+def test_so_many_turns_are_looked_through_for_words_left_out_and_the_next_page_goes_on(
+    rita: User, bob: User, tell: Callable[..., Run], many_turns: None, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(search, "WALKED", 3_000)
+    oldest, newest = SearchDocument.objects.order_by("pk")[0].pk, tell(bob, {"thought": "alone"})
+    SearchDocument.objects.filter(pk=oldest).update(words=SearchVector(Value("lonely")))
+    query = parse("-common")
+
+    pages = [find(rita, query)]
+    while pages[-1].older is not None:
+        pages.append(find(rita, query, before=pages[-1].older))
+    back = [pages[-1]]
+    while back[-1].newer is not None:
+        back.append(find(rita, query, after=back[-1].newer))
+    counted = tally(rita, query)
+
+    assert [pk for page in pages for pk in page.turn_ids] == [newest.turns.get().pk, oldest]
+    assert [page.walked for page in pages] == [3_000] * 6 + [None]
+    assert sorted({pk for page in back for pk in page.turn_ids}) == [oldest, newest.turns.get().pk]
+    assert counted is not None
+    assert (counted.total, counted.is_all) == (1, False)
+
+
+def test_a_search_leaves_nothing_of_its_limits_to_what_comes_after_it(
+    rita: User, many_turns: None
+) -> None:
+    find(rita, parse("-common"))
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('enable_bitmapscan'), current_setting('jit')")
+        assert cursor.fetchone()[0] == "on"
+        cursor.execute("SHOW statement_timeout")
+        assert cursor.fetchone() == ("0",)
+
+
 def test_the_newest_turns_of_a_member_are_read_in_order(ada: User, many_turns: None) -> None:
     with within(60):
         plan = own(ada).order_by("-turn_id")[:25].explain()
@@ -125,5 +212,5 @@ def test_counting_stops_at_the_cap(rita: User, many_turns: None) -> None:
 
 
 def test_a_search_that_takes_too_long_is_given_up(rita: User, tell: Callable[..., Run]) -> None:
-    with pytest.raises(search.TooSlow), within(0.05), connection.cursor() as cursor:
+    with pytest.raises(TooSlow), within(0.05), connection.cursor() as cursor:
         cursor.execute("SELECT pg_sleep(20)")

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from chat.models import Run, User
-from chat.transcripts.search import find_turns
+from chat.transcripts.recall import find_turns
 
 TellRun = Callable[..., Run]
 
