@@ -1,12 +1,17 @@
 """Is Turnstone alive, and is it ready: the two questions a load balancer asks.
 
-`/healthz` touches nothing. `/readyz` asks the database, Redis and a worker, all within two seconds,
-and says which part is missing in words fit for a stranger; the details go to the log.
+`/healthz` touches nothing. `/readyz` asks the database and Redis, and reads from the database
+whether a worker lives, all within two seconds. However often it is asked, a process asks once at a
+time and shares the answer for a moment. Which part is missing is told to who asks from this machine
+or brings the token for metrics; the details go to the log.
 """
 
 import asyncio
+import ipaddress
 import logging
+import time
 from collections.abc import Awaitable, Callable
+from weakref import WeakKeyDictionary
 
 import psycopg
 import redis.asyncio
@@ -16,14 +21,20 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path
 from django.views.decorators.cache import never_cache
 
-from project.celery import app
+from chat.models import Worker
+from chat.runs import signs
+from project.metrics import has_token
 
 logger = logging.getLogger(__name__)
 
 DATABASE_SECONDS = 1.8
 REDIS_SECONDS = 0.6
-WORKER_SECONDS = 1.0
+SHARED_SECONDS = 1.0
 OK = "ok"
+NO_WORKER = f"none was heard of for {signs.SECONDS:g} s"
+NOT_KNOWN = "not known, because the database is away"
+
+_ALIVE = "SELECT EXISTS (SELECT FROM {workers} WHERE seen_at > now() - make_interval(secs => %s))"
 
 
 @never_cache
@@ -34,20 +45,47 @@ async def healthz(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 async def readyz(request: HttpRequest) -> JsonResponse:
-    """Tell for each part whether it answers; 503 if one does not."""
-    database, (queue, worker) = await asyncio.gather(
-        _ask("database", _database, DATABASE_SECONDS), _queue_and_worker()
-    )
-    parts = {"database": database, "redis": queue, "worker": worker}
+    """Tell whether every part answers, 503 if one does not; to its keepers, which one."""
+    parts = await _check().parts()
     ready = all(words == OK for words in parts.values())
-    return JsonResponse({"ready": ready, "parts": parts}, status=200 if ready else 503)
+    told = {"ready": ready, "parts": parts} if _is_keeper(request) else {"ready": ready}
+    return JsonResponse(told, status=200 if ready else 503)
 
 
-async def _queue_and_worker() -> tuple[str, str]:
-    queue = await _ask("redis", _redis, REDIS_SECONDS)
-    if queue != OK:
-        return queue, "not asked, because redis is away"
-    return queue, await _ask("worker", _worker, WORKER_SECONDS + 0.3)
+class _Check:
+    """One look at the parts at a time, for all who ask while it lasts and a moment after."""
+
+    def __init__(self) -> None:
+        self._look: asyncio.Task[dict[str, str]] | None = None
+        self._ended = 0.0
+
+    async def parts(self) -> dict[str, str]:
+        """Return each part with "ok", or what is wrong in words fit for a stranger."""
+        is_stale = time.monotonic() - self._ended > SHARED_SECONDS
+        if self._look is None or (self._look.done() and is_stale):
+            self._look = asyncio.create_task(_look())
+            self._look.add_done_callback(self._note_end)
+        return await asyncio.shield(self._look)  # who asked first may go before it is known
+
+    def _note_end(self, _: object) -> None:
+        self._ended = time.monotonic()
+
+
+_checks: "WeakKeyDictionary[asyncio.AbstractEventLoop, _Check]" = WeakKeyDictionary()
+
+
+def _check() -> _Check:
+    return _checks.setdefault(asyncio.get_running_loop(), _Check())
+
+
+async def _look() -> dict[str, str]:
+    worker, queue = await asyncio.gather(
+        _ask("database", _worker, DATABASE_SECONDS), _ask("redis", _redis, REDIS_SECONDS)
+    )
+    database = OK
+    if worker not in (OK, NO_WORKER):
+        database, worker = worker, NOT_KNOWN
+    return {"database": database, "redis": queue, "worker": worker}
 
 
 async def _ask(part: str, question: Callable[[], Awaitable[str]], seconds: float) -> str:
@@ -60,12 +98,14 @@ async def _ask(part: str, question: Callable[[], Awaitable[str]], seconds: float
         return "cannot be reached"
 
 
-async def _database() -> str:
+async def _worker() -> str:
+    """Ask the database, over a connection of its own, whether a worker lives."""
     parameters = connection.get_connection_params()
     parameters.pop("cursor_factory")
+    question = _ALIVE.format(workers=Worker._meta.db_table)
     async with await psycopg.AsyncConnection.connect(**parameters) as fresh:
-        await fresh.execute("SELECT 1")
-    return OK
+        row = await (await fresh.execute(question, [signs.SECONDS])).fetchone()
+    return OK if row and row[0] else NO_WORKER
 
 
 async def _redis() -> str:
@@ -74,9 +114,15 @@ async def _redis() -> str:
     return OK
 
 
-async def _worker() -> str:
-    answers = await asyncio.to_thread(app.control.ping, timeout=WORKER_SECONDS, limit=1)
-    return OK if answers else "no worker answers"
+def _is_keeper(request: HttpRequest) -> bool:
+    """Tell whether one of those asks who look after this machine; a proxy brings everybody."""
+    if has_token(request.headers.get("Authorization", "")):
+        return True
+    try:
+        address = ipaddress.ip_address(request.META.get("REMOTE_ADDR", ""))
+    except ValueError:
+        return False
+    return address.is_loopback and "X-Forwarded-For" not in request.headers
 
 
 urlpatterns = [

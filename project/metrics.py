@@ -36,7 +36,7 @@ BEARER = "Bearer "
 @never_cache
 async def metrics(request: HttpRequest) -> HttpResponse:
     """Return this process's figures and the queue's; 404 for whoever may not see them."""
-    if not (_has_token(request.headers.get("Authorization", "")) or await _is_admin(request)):
+    if not (has_token(request.headers.get("Authorization", "")) or await _is_admin(request)):
         raise Http404
     text = generate_latest(REGISTRY) + generate_latest(_registry(await _queue()))
     return HttpResponse(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)
@@ -84,7 +84,7 @@ class _Answer(BaseHTTPRequestHandler):
         """Send the figures of this process."""
         known = self.path.partition("?")[0] == "/metrics"
         free = not settings.METRICS_TOKEN
-        if not (known and (free or _has_token(self.headers.get("Authorization", "")))):
+        if not (known and (free or has_token(self.headers.get("Authorization", "")))):
             self.send_error(404)
             return
         text = generate_latest(REGISTRY)
@@ -126,7 +126,8 @@ async def _queue() -> list[Metric]:
     return [up, *figures]
 
 
-def _has_token(header: str) -> bool:
+def has_token(header: str) -> bool:
+    """Tell whether a request's Authorization brings TURNSTONE_METRICS_TOKEN."""
     token: str = settings.METRICS_TOKEN
     given = header.removeprefix(BEARER).encode()
     return bool(token) and header.startswith(BEARER) and hmac.compare_digest(given, token.encode())

@@ -9,6 +9,7 @@ from chat.models.run import ENDED, LIVE, Run, RunStatus
 from chat.models.search_document import SearchDocument
 from chat.models.turn import Turn, TurnStatus
 from chat.models.user import User
+from chat.models.worker import Worker
 
 __all__ = [
     "ENDED",
@@ -26,4 +27,5 @@ __all__ = [
     "Turn",
     "TurnStatus",
     "User",
+    "Worker",
 ]

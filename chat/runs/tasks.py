@@ -30,6 +30,11 @@ class Begin(bootsteps.StartStopStep):
         watch().start()
         reaper().start()
 
+    def stop(self, worker: Any) -> None:
+        """Leave, as `let_go` mostly did before."""
+        watch().leave()
+        watch().wait_for_goodbye()
+
 
 @worker_shutting_down.connect
 def let_go(**_: Any) -> None:

@@ -1,7 +1,8 @@
 """One thread a worker process that looks after all its runs.
 
 Four times a second it reads, in one query, which of its runs shall stop; every few seconds it
-renews their leases in one statement. What nobody holds is looked after by `chat.runs.reaper`.
+renews their leases in one statement, and says that the worker lives. What nobody holds is looked
+after by `chat.runs.reaper`.
 """
 
 import logging
@@ -19,6 +20,7 @@ from django.db import DatabaseError, InterfaceError
 from agents.control import Control
 from chat.models import Run, RunStatus
 from chat.once import once
+from chat.runs import signs
 from chat.runs.lease import renew
 from chat.runs.patience import hand_back
 
@@ -26,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.25
 RENEW_SECONDS = min(5.0, settings.LEASE_SECONDS / 6)
+GOODBYE_SECONDS = 1.0
+"""How long a worker that leaves waits until its sign of life is taken back; else it runs out."""
 
 
 class Watch:
@@ -40,6 +44,7 @@ class Watch:
         self._thread: threading.Thread | None = None
         self._stays = False
         self._renewed = 0.0
+        self._has_said_goodbye = threading.Event()
 
     def start(self) -> None:
         """Watch from now on, whether this process has a run or not."""
@@ -56,6 +61,10 @@ class Watch:
         self.is_leaving = True
         for control in list(self._held.values()):
             control.leave()
+
+    def wait_for_goodbye(self) -> None:
+        """Wait, not for long, until nobody counts on this worker any more."""
+        self._has_said_goodbye.wait(GOODBYE_SECONDS)
 
     @contextmanager
     def over(self, run: Run, control: Control) -> Iterator[None]:
@@ -113,7 +122,12 @@ class Watch:
             self._cut_off(held.values())
         if time.monotonic() - self._renewed >= RENEW_SECONDS:
             renew({run_id for run_id, _ in held}, self.worker)
+            if self._stays and not self.is_leaving:
+                signs.show(self.worker)
             self._renewed = time.monotonic()
+        if self.is_leaving and not self._has_said_goodbye.is_set():
+            signs.take_back(self.worker)
+            self._has_said_goodbye.set()
 
 
 def _pass_on(held: dict[tuple[int, int], Control]) -> None:

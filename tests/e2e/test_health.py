@@ -1,11 +1,22 @@
 """The health pages of the running product."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
+import httpx2
+import redis
 from playwright.sync_api import Page
 
+from chat.models import Worker
 
-def test_a_ready_stack_names_every_part(page: Page) -> None:
+WaitFor = Callable[..., None]
+AT_ONCE = 150
+
+
+def test_a_ready_stack_names_every_part(page: Page, stack: Any, wait_for: WaitFor) -> None:
+    wait_for(stack.is_ready, "a sign of the worker's life")
     answer = page.request.get("/readyz")
 
     assert answer.status == 200
@@ -15,10 +26,33 @@ def test_a_ready_stack_names_every_part(page: Page) -> None:
     }
 
 
-def test_a_missing_worker_is_told(page: Page, stack: Any) -> None:
-    stack.kill_worker()
+def test_a_worker_that_was_stopped_is_missing_at_once(page: Page, stack: Any) -> None:
+    stack.stop_worker()
 
     answer = page.request.get("/readyz")
 
     assert answer.status == 503
-    assert answer.json()["parts"]["worker"] == "no worker answers"
+    assert answer.json()["parts"]["worker"] == "none was heard of for 30 s"
+    assert not Worker.objects.exists()
+
+
+def test_asking_often_and_at_once_is_answered_and_leaves_nothing_behind(
+    stack: Any, valkey: "redis.Redis", wait_for: WaitFor
+) -> None:
+    wait_for(stack.is_ready, "a sign of the worker's life")
+    before = set(valkey.scan_iter())
+
+    all_here = Barrier(AT_ONCE)
+
+    limits = httpx2.Limits(max_connections=AT_ONCE)
+    client = httpx2.Client(base_url=stack.url, limits=limits, timeout=60, trust_env=False)
+
+    def ask(_: int) -> int:
+        all_here.wait(60)
+        return client.get("/readyz").status_code
+
+    with client, ThreadPoolExecutor(AT_ONCE) as pool:
+        statuses = list(pool.map(ask, range(3 * AT_ONCE)))
+
+    assert statuses == [200] * (3 * AT_ONCE)
+    assert set(valkey.scan_iter()) == before
