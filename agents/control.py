@@ -14,8 +14,9 @@ class Control:
     `seconds` is the time of the whole run, `call_seconds` that of one reply of a model, None for no
     limit; `idle_seconds` is how long a model may send nothing. `check` is called before each step,
     between chunks and while waiting. `waiting` is told how many calls are ahead while the run waits
-    for its turn at a model, None when it has it. `is_silent` is true from the beginning of a model
-    call until something of its reply is told.
+    for its turn at a model, None when it has it; `paused` is told when the model's server wants no
+    calls for a while, which ends with news of `waiting`. `is_silent` is true from the beginning of
+    a model call until something of its reply is told.
     """
 
     def __init__(
@@ -24,12 +25,15 @@ class Control:
         idle_seconds: float = 60.0,
         waiting: Callable[[int | None], None] | None = None,
         call_seconds: float | None = None,
+        paused: Callable[[], None] | None = None,
     ) -> None:
         self.idle_seconds = idle_seconds
         self._call_seconds = call_seconds
         self._call_deadline: float | None = None
         self._waiting = waiting
+        self._paused = paused
         self._ahead: int | None = None
+        self._is_paused = False
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self.is_silent = False
         self._halted = threading.Event()
@@ -81,9 +85,18 @@ class Control:
 
         Only news is passed on. Called by the run's own thread.
         """
-        if self._waiting is not None and ahead != self._ahead:
-            self._ahead = ahead
+        if ahead == self._ahead and not self._is_paused:
+            return
+        self._ahead, self._is_paused = ahead, False
+        if self._waiting is not None:
             self._waiting(ahead)
+
+    def tell_paused(self) -> None:
+        """Say that the model's server asks for patience; `tell_waiting` says that it is over."""
+        if not self._is_paused:
+            self._is_paused = True
+            if self._paused is not None:
+                self._paused()
 
     def remaining(self) -> float:
         """Return the seconds left of the run, or of its model call; infinity without a limit."""

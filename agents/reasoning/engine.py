@@ -124,7 +124,9 @@ class ReasoningEngine:
             return False
         logger.info("The model is asked again in %.1f s: %s", delay, error)
         if not is_awaited:
+            self.control.tell_paused()
             self.control.wait(delay)
+            self.control.tell_waiting(None)
         return True
 
 

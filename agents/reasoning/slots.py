@@ -106,7 +106,8 @@ class InProcessSlots:
                     while not self._admits(line, ticket, lane, control):
                         if not wait:
                             raise taken(lane, next(iter(line.held.values()), ""))
-                        tell(line.ahead(ticket, self._servers_paused(lane)))
+                        paused = self._servers_paused(lane)
+                        tell(line.ahead(ticket, paused), is_paused=lane.server in paused)
                         self._changed.wait(max(0.0, min(_GLANCE, control.remaining())))
                         control.safe_point()
                 line.held[ticket] = lane.model
@@ -163,12 +164,19 @@ def check_pause(lane: Lane, seconds: float, control: Control) -> None:
 
 
 @contextmanager
-def telling(control: Control) -> Iterator[Callable[[int], None]]:
-    """Give what tells a run how many calls are ahead of its own; then say that none is any more."""
+def telling(control: Control) -> Iterator[Callable[..., None]]:
+    """Give what tells a run how many calls are ahead of its own, or that its server has paused.
+
+    At the end it is told that nothing is in its way any more.
+    """
     began = time.monotonic()
 
-    def tell(ahead: int) -> None:
-        if time.monotonic() - began >= UNTOLD:
+    def tell(ahead: int, *, is_paused: bool = False) -> None:
+        if time.monotonic() - began < UNTOLD:
+            return
+        if is_paused:
+            control.tell_paused()
+        else:
             control.tell_waiting(ahead)
 
     try:

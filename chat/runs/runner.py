@@ -111,6 +111,7 @@ def _attempt(run: Run) -> None:
         idle_seconds=limits.idle_seconds,
         call_seconds=limits.call_seconds,
         waiting=lambda ahead: channel.put({"type": "run.waiting", "ahead": ahead}),
+        paused=lambda: channel.put({"type": "run.paused"}),
     )
     channel = publisher().open(run.pk, run.attempt, control)
     with watch().over(run, control), ExitStack() as held:

@@ -219,11 +219,11 @@ class _Answer(NamedTuple):
         return min(LONGEST_WAIT, FIRST_WAIT * (self.ahead + 1))
 
 
-def _sleep(answer: _Answer, control: Control, tell: Callable[[int], None]) -> None:
+def _sleep(answer: _Answer, control: Control, tell: Callable[..., None]) -> None:
     """Wait until it is time to ask again; that the run must not go on is noticed at any moment."""
     until = time.monotonic() + answer.wait_seconds()
     while True:
-        tell(answer.ahead)
+        tell(answer.ahead, is_paused=answer.state == _PAUSED)
         left = until - time.monotonic()
         control.wait(min(LONGEST_WAIT, left))
         control.safe_point()

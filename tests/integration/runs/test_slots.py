@@ -264,6 +264,17 @@ def test_a_pause_of_one_server_holds_in_every_process_and_for_no_other_server(
     assert other.acquire(lane._replace(server="http://other/v1"), Control(), wait=False)
 
 
+def test_a_call_whose_server_asks_for_patience_is_not_said_to_stand_in_line(
+    slots: RedisSlots, lane: Lane
+) -> None:
+    told: list[object] = []
+    slots.pause(lane, 0.6)
+
+    slots.acquire(lane, Control(60, waiting=told.append, paused=lambda: told.append("paused")))
+
+    assert told == ["paused", None]
+
+
 def test_calls_go_in_their_old_order_when_a_pause_is_over(
     redis: Redis, slots: RedisSlots, lane: Lane, worker: Callable[..., Worker]
 ) -> None:

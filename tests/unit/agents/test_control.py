@@ -123,9 +123,22 @@ def test_only_news_of_waiting_is_passed_on() -> None:
     assert told == [3, 2, None, 0]
 
 
+def test_a_pause_of_the_server_is_told_once_and_that_it_is_over() -> None:
+    told: list[object] = []
+    control = Control(waiting=told.append, paused=lambda: told.append("paused"))
+
+    control.tell_paused()
+    control.tell_paused()
+    control.tell_waiting(None)
+    control.tell_waiting(None)
+
+    assert told == ["paused", None]
+
+
 def test_nobody_has_to_listen_to_the_waiting() -> None:
     control = Control()
 
     control.tell_waiting(3)
+    control.tell_paused()
 
     control.check()

@@ -209,6 +209,17 @@ def test_a_paused_server_holds_up_nobody_who_asks_another(
     assert waits.done.wait(10)
 
 
+def test_a_call_whose_server_asks_for_patience_is_not_said_to_stand_in_line(
+    slots: InProcessSlots,
+) -> None:
+    lane, told = Lane("openai", 1, server="a"), list[object]()
+    slots.pause(lane, 0.6)
+
+    slots.acquire(lane, Control(waiting=told.append, paused=lambda: told.append("paused")))
+
+    assert told == ["paused", None]
+
+
 def test_a_call_goes_when_its_servers_pause_is_over(slots: InProcessSlots) -> None:
     lane = Lane("openai", 1, server="a")
     slots.pause(lane, 0.05)
