@@ -9,6 +9,8 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from project.pages import favicon
+
 # Passwords are asked for, and wrong ones counted, at one place.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
@@ -28,4 +30,6 @@ urlpatterns = [
     path("accounts/", include(account_pages(settings.SENDS_MAIL))),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
+    path("favicon.ico", favicon),
 ]
+handler500 = "project.pages.server_error"
