@@ -25,6 +25,7 @@ class Group:
 class Page:
     """One page of the list; `older` is the number of the next one, None at the end."""
 
+    number: int
     groups: Sequence[Group]
     older: int | None
 
@@ -44,7 +45,7 @@ def page_of(user: User, number: int = 1) -> Page:
         ]
     )
     older = number + 1 if len(rows) > PAGE_LENGTH else None
-    return Page(groups=_grouped(rows[:PAGE_LENGTH], timezone.localdate()), older=older)
+    return Page(number, groups=_grouped(rows[:PAGE_LENGTH], timezone.localdate()), older=older)
 
 
 def age_in_words(day: date, today: date) -> str:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
-from chat.models import Approval, Conversation, Run, Turn
+from agents.contracts import Reason
+from chat.models import Approval, Conversation, Run, Turn, User
 
 SHOWN_RUNS = 30
 WITH_TURNS = 5
@@ -41,6 +42,11 @@ class Thread:
         return approval if approval is not None and approval.is_pending else None
 
     @property
+    def is_asked(self) -> bool:
+        """Tell whether the last run ended with a question back."""
+        return bool(self.rows) and self.rows[-1].run.reason == Reason.ASKED
+
+    @property
     def policy(self) -> str:
         """Return the slug of the policy that was asked last, empty when none was."""
         return self.rows[-1].run.policy_version.policy.slug if self.rows else ""
@@ -60,6 +66,12 @@ def thread_of(conversation: Conversation, before: int | None = None) -> Thread:
     )
     rows = [Row(run, counts[run.pk], turns.get(run.pk)) for run in shown]
     return Thread(rows, earlier=shown[0].pk if len(newest) > SHOWN_RUNS else None)
+
+
+def last_policy(user: User) -> str:
+    """Return the slug of the policy that the person asked last, empty when they asked none."""
+    asked = Run.objects.filter(owner=user).order_by("-created_at")
+    return asked.values_list("policy_version__policy__slug", flat=True).first() or ""
 
 
 def _turn_counts(runs: Iterable[Run]) -> dict[int, int]:

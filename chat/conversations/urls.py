@@ -7,6 +7,7 @@ from chat.conversations import views
 urlpatterns = [
     path("", views.conversation_list, name="conversation_list"),
     path("conversations/new/", views.conversation_new, name="conversation_new"),
+    path("conversations/working/", views.conversations_working, name="conversations_working"),
     path("conversations/<int:conversation_id>/", views.conversation, name="conversation"),
     path(
         "conversations/<int:conversation_id>/rename/",

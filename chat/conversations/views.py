@@ -6,7 +6,7 @@ from uuid import uuid4
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -15,8 +15,8 @@ from chat.accounts import SignedInRequest
 from chat.conversations import forms
 from chat.conversations.examples import examples
 from chat.conversations.listing import page_of
-from chat.conversations.thread import thread_of
-from chat.models import Approval, Conversation, PolicyVersion, Run
+from chat.conversations.thread import last_policy, thread_of
+from chat.models import Approval, Conversation, PolicyVersion, Run, RunStatus
 from chat.policies import chosen_among, offered
 from chat.runs.approvals import NotOpen, decide
 from chat.runs.ask import ask
@@ -40,13 +40,32 @@ def conversation_list(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_POST
 def conversation_new(request: SignedInRequest) -> HttpResponseBase:
-    """Begin a conversation with its first question."""
+    """Begin a conversation with its first question; a script is told where it is, or why not."""
+    is_script = request.headers.get("Accept") == "application/json"
     try:
         version = forms.policy_version(request.POST)
         run = _begin(request, version=version)
     except InvalidQuestion as error:
+        if is_script:
+            return JsonResponse({"error": str(error)}, status=error.status)
         return _start_page(request, error=str(error), status=error.status)
+    if is_script:
+        return JsonResponse({"url": run.conversation.get_absolute_url()}, status=201)
     return redirect(run.conversation)
+
+
+@login_required
+@require_GET
+def conversations_working(request: SignedInRequest) -> HttpResponse:
+    """Say which of the person's conversations work right now, and which wait for them."""
+    live = Run.objects.live().filter(owner=request.user).values_list("conversation_id", "status")
+    states: dict[int, str] = {}
+    for conversation_id, status in live:
+        if status == RunStatus.WAITING:
+            states[conversation_id] = "waiting"
+        else:
+            states.setdefault(conversation_id, "working")
+    return JsonResponse(states, headers={"Cache-Control": "no-store"})
 
 
 @login_required
@@ -158,7 +177,7 @@ def _begin(request: SignedInRequest, *, version: PolicyVersion) -> Run:
 
 
 def _start_page(request: SignedInRequest, *, error: str = "", status: int = 200) -> HttpResponse:
-    context = _composer(request, error) | {
+    context = _composer(request, error, policy=last_policy(request.user)) | {
         "composer_action": reverse("conversation_new"),
         "examples": examples(),
         "is_latest": True,
@@ -178,6 +197,7 @@ def _conversation_page(
         "earlier": thread.earlier,
         "live_run": thread.live_run,
         "pending": thread.pending,
+        "is_asked": thread.is_asked,
         "is_latest": not before,
     }
     return render(request, "chat/conversation.html", context, status=status)

@@ -61,6 +61,7 @@ class RunFollower:
         self._held: list[Entry] | None = []
         self._excused = StreamId(0, 0)
         self._place: int | None = None
+        self._is_stalled = False
         self._task: asyncio.Task[None] | None = None
 
     async def join(self) -> None:
@@ -94,6 +95,12 @@ class RunFollower:
         if ahead not in (None, self._place):
             await self._say(frames.run_queued(self.run_id, ahead))
         self._place = ahead
+
+    async def tell_stalled(self, is_stalled: bool) -> None:
+        """Say that the run's worker seems to be dead, or that it was not."""
+        if is_stalled != self._is_stalled:
+            self._is_stalled = is_stalled
+            await self._say(frames.run_stalled(self.run_id, is_stalled=is_stalled))
 
     def recover(self) -> None:
         """Do nothing: the next frame shows whether one is missing."""
@@ -172,6 +179,7 @@ class RunFollower:
             payloads.append(entry.payload)
             size += len(entry.payload)
         if payloads:
+            self._is_stalled = False  # a page takes any frame for a sign of life
             await self._send(payloads)
         if self.is_over:
             await self._reader.leave(self)

@@ -69,9 +69,10 @@ class Approve(_Frame):
 
 
 class Ping(_Frame):
-    """A sign of life, and that everything sent so far has been read."""
+    """A sign of life, and that everything sent so far has been read; it may ask for one back."""
 
     type: Literal["ping"]
+    answer: bool = False
 
 
 ClientFrame = Hello | Send | Stop | Approve | Ping
@@ -152,6 +153,11 @@ def run_interrupted(message: str, html: str) -> Event:
 def run_queued(run_id: int, ahead: int | None) -> str:
     """Say how many runs are ahead of one that waits for a worker; it is no part of the stream."""
     return encode({"type": "run.queued", "run": run_id, "ahead": ahead})
+
+
+def run_stalled(run_id: int, *, is_stalled: bool) -> str:
+    """Say whether a run's worker has given no sign of life for long; no part of the stream."""
+    return encode({"type": "run.stalled", "run": run_id, "stalled": is_stalled})
 
 
 def caught_up(after: int) -> str:

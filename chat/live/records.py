@@ -70,6 +70,7 @@ class Standing(NamedTuple):
     shown_by: StreamId
     has_ended: bool
     waits: bool
+    is_stalled: bool
 
 
 async def in_database(
@@ -125,7 +126,8 @@ def stored(run_id: int) -> Snapshot | None:
 
 def standing(run_ids: Collection[int]) -> dict[int, Standing]:
     """Return how the runs stand in the record; those that are gone are left out."""
-    runs = Run.objects.filter(pk__in=run_ids).only("status", "attempt", "stream_id")
+    fields = ("status", "attempt", "stream_id", "lease_until")
+    runs = Run.objects.filter(pk__in=run_ids).only(*fields)
     return {run.pk: _standing(run) for run in runs}
 
 
@@ -183,7 +185,7 @@ def _standing(run: Run) -> Standing:
     # name; else a page that has read on in the old attempt would take the record for old.
     is_interrupted = run.status == RunStatus.INTERRUPTED
     shown_by = StreamId(run.attempt + 1, 0) if is_interrupted else StreamId.parse(run.stream_id)
-    return Standing(shown_by, has_ended=run.status in ENDED, waits=run.status in CLAIMABLE)
+    return Standing(shown_by, run.status in ENDED, run.status in CLAIMABLE, run.is_stalled)
 
 
 def _news(run: Run) -> News:

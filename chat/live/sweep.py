@@ -70,6 +70,7 @@ async def _compare(behind: dict[RunFollower, StreamId]) -> dict[RunFollower, Str
             follower.start_over()
             continue
         follower.waits = follower.waits or run.waits
+        await follower.tell_stalled(run.is_stalled)
         if follower.cursor < run.shown_by:
             now[follower] = follower.cursor
             if behind.get(follower) == follower.cursor:

@@ -133,6 +133,8 @@ class Viewer:
     async def _grant(self, frame: frames.ClientFrame) -> None:
         if isinstance(frame, frames.Ping):
             self._unread = 0
+            if frame.answer:
+                await self._say(frames.HEARTBEAT)
             return
         found = await self._access() if self._is_open else None
         if found is None:

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Self
 
+from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Q, Sum
 from django.urls import reverse
@@ -146,6 +147,17 @@ class Run(models.Model):
     def is_live(self) -> bool:
         """Tell whether the run has not ended."""
         return self.status in LIVE
+
+    @property
+    def is_stalled(self) -> bool:
+        """Tell whether its worker seems to be dead: it has missed several renewals of the lease.
+
+        Until the lease is over nobody else may go on with the run.
+        """
+        if self.status != RunStatus.RUNNING or self.lease_until is None:
+            return False
+        left = (self.lease_until - timezone.now()).total_seconds()
+        return bool(left < settings.LEASE_SECONDS / 2)
 
     @property
     def seconds(self) -> float | None:

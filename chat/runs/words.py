@@ -76,6 +76,8 @@ def status_in_words(run: Run, turns: Sequence[Turn] | int | None = None, asker: 
     match run.status:
         case RunStatus.QUEUED:
             return _queued(run)
+        case RunStatus.RUNNING if run.is_stalled:
+            return "Interrupted; it will go on"
         case RunStatus.RUNNING:
             return _working(turns if isinstance(turns, Sequence) else ())
         case RunStatus.WAITING:

@@ -68,6 +68,12 @@ def error_in_words(turn: Turn) -> str:
 
 
 @register.filter
+def repeats_its_question(turn: Turn) -> bool:
+    """Tell whether an observation is only the question that the agent asks, which the run shows."""
+    return turn.tool == "ask_user" and turn.observation_ends != ""
+
+
+@register.filter
 def is_prose(text: str | None) -> bool:
     """Tell whether an observation reads as sentences rather than as data."""
     if not text or len(text) < 80 or "\n " in text or "\t" in text:

@@ -1,12 +1,20 @@
 // The page of a conversation: its log, its socket and its composer, put together.
 
+import { Beginning } from "./composer/beginning.js"
 import { Composer } from "./composer/composer.js"
+import { listenForFiles } from "./composer/files.js"
 import { Connection } from "./live/connection.js"
+import { keepPlace } from "./live/earlier.js"
 import { Follow } from "./live/follow.js"
 import { Log } from "./live/log.js"
-import { finalWords } from "./live/patience.js"
+import { GONE, isSignedOut, lostWords, SIGNED_OUT } from "./live/patience.js"
+import { Stopping } from "./live/stopping.js"
 import { answerApprovals, reopenApprovals } from "./page/approvals.js"
 import { isSomethingOpen } from "./page/dialogs.js"
+import { Focus } from "./page/focus.js"
+import { showMark } from "./page/rail.js"
+import { listenForOthers, signInAgain } from "./page/session.js"
+import { isTyping } from "./page/shortcuts.js"
 
 const root = document.getElementById("conversation")
 const form = document.getElementById("composer")
@@ -16,29 +24,75 @@ const line = document.getElementById("connection")
 
 const BLINK_MS = 800
 
-if (root.dataset.socket && form) follow()
-else if (form) new Composer(form, { send: null })
+if (form) {
+  const focus = new Focus(form.elements.text)
+  const composer = root.dataset.socket ? follow(focus) : begin()
+  listenForFiles(form, (words) => composer.fail(words))
+  focus.takesLetters(isTyping)
+  if (!location.hash) focus.toHome()
+}
 
-function follow() {
-  const stopping = new Set()
+// A new conversation: its first question, written here or taken from the examples, leads to its page.
+function begin() {
+  const beginning = new Beginning(form.action, {
+    token: () => form.elements.csrfmiddlewaretoken.value,
+    say: (...words) => composer.fail(...words),
+    refuse: (id, ...words) => composer.refuse(id, ...words) || composer.fail(...words),
+  })
+  const composer = new Composer(form, { send: (message) => beginning.send(message), canSend: () => "" })
+  document.querySelector(".examples")?.addEventListener("submit", (event) => {
+    event.preventDefault()
+    const { client_message_id, policy } = event.target.elements
+    const message = { client_message_id: client_message_id.value, policy: policy.value }
+    beginning.send({ ...message, text: event.submitter.value })
+  })
+  return composer
+}
+
+function follow(focus) {
   let blink = null
-  const log = new Log(document.getElementById("log"), changed)
+  let losses = 0
   const end = new Follow(document.getElementById("log"), document.getElementById("follow"))
+  const log = new Log(document.getElementById("log"), changed, () => !end.isFollowing)
   const composer = new Composer(form, {
     send: (message) => connection.send(message),
     canSend: () => whyNot(log.live),
   })
   const { socket, events, frames } = root.dataset
   const addresses = { socket, events, frames, token: () => form.elements.csrfmiddlewaretoken.value }
-  const connection = new Connection(addresses, { hello: () => log.hello(), receive, say })
+  const connection = new Connection(addresses, {
+    hello: () => log.hello(),
+    isWaiting: () => log.live.length > 0 || composer.isWaiting,
+    receive,
+    say,
+  })
+  const stopping = new Stopping({
+    live: () => log.live,
+    send: (message) => connection.send(message),
+    form: () => new FormData(form),
+    changed: (problem) => {
+      if (problem) composer.fail(problem)
+      showStop()
+      showLine()
+    },
+  })
   stop.addEventListener("click", () => stopAll())
   document.addEventListener("keydown", (event) => {
     const isAnswering = event.target.closest?.(".approval")
-    if (event.key === "Escape" && !event.isComposing && !isAnswering && !isSomethingOpen()) stopAll()
+    const isOurs = event.key === "Escape" && !event.defaultPrevented && !event.isComposing
+    if (isOurs && !isAnswering && !isSomethingOpen()) stopAll()
   })
-  answerApprovals(root, { send: (message) => connection.send(message), done: () => {} })
+  document.getElementById("follow").addEventListener("click", () => focus.toHome())
+  answerApprovals(root, {
+    send: (message) => connection.send(message),
+    done: () => {},
+    answered: () => focus.toHome(),
+  })
+  listenForOthers(signedInElsewhere)
+  keepPlace(document.getElementById("log"))
   if (!location.hash) end.toEnd()
   showStop()
+  return composer
 
   function receive(frames) {
     for (const frame of frames) {
@@ -59,7 +113,7 @@ function follow() {
   function refused(frame) {
     if (!composer.refuse(frame.client_message_id, frame.message)) composer.fail(frame.message)
     reopenApprovals(root)
-    stopping.clear()
+    stopping.forget()
     showStop()
   }
 
@@ -67,69 +121,73 @@ function follow() {
     const words = log.words(run) || document.querySelector(`#run-${run.id} .run__words`)?.textContent
     if (status.textContent !== words) status.textContent = words
     showStop()
+    composer.look()
+    composer.asks(log.asks)
+    focus.keep()
   }
 
   function showStop() {
     const isWorking = log.live.length > 0
     stop.hidden = !isWorking
-    stop.disabled = log.live.some((run) => stopping.has(run.id))
-    const mark = document.querySelector(".rail__row[aria-current] .rail__live")
-    if (mark) showMark(mark, isWorking, log.live.some((run) => run.status === "waiting"))
+    stop.disabled = stopping.isWished
+    const state = log.live.some((run) => run.status === "waiting") ? "waiting" : "working"
+    showMark(document.querySelector(".rail__row[aria-current]"), isWorking ? state : "")
   }
 
   function stopAll() {
-    for (const run of log.live) stopping.add(run.id)
+    if (log.live.length === 0) return
     status.textContent = "Stopping"
-    stop.disabled = true
-    sendStops()
-  }
-
-  // A wish that was on its way when the line was lost is sent again.
-  function sendStops() {
-    for (const { id } of log.live) {
-      if (stopping.has(id) && !connection.send({ type: "stop", run: id })) stopByForm(id)
-    }
-  }
-
-  async function stopByForm(run) {
-    try {
-      const answer = await fetch(`/runs/${run}/stop/`, { method: "POST", body: new FormData(form) })
-      if (answer.ok) return
-    } catch {
-      // Said below: what failed is the line.
-    }
-    stopping.delete(run)
+    stopping.all()
     showStop()
-    composer.fail("The run could not be stopped: there is no connection. Try again in a moment.")
+    focus.toHome()
   }
 
   // A line that is back in a moment is not worth a word.
   function say(state, code) {
     if (state === "lost") {
+      losses += 1
       blink ??= setTimeout(lost, BLINK_MS)
+      if (root.dataset.line === "lost") showLine()
       return
     }
     clearTimeout(blink)
     blink = null
+    losses = 0
     found(state, code)
   }
 
   function lost() {
     root.dataset.line = "lost"
-    const isWorking = log.live.length > 0
-    line.textContent = isWorking ? "" : "No connection. Reconnecting."
-    if (isWorking) status.textContent = "Reconnecting. The run goes on meanwhile."
+    showLine()
+    if (log.live.length) status.textContent = line.textContent
+  }
+
+  function showLine() {
+    if (root.dataset.line !== "lost") return
+    const stops = stopping.isWished ? " The run will be stopped then." : ""
+    line.textContent = `${lostWords(losses, navigator.onLine)}${stops}`
   }
 
   function found(state, code) {
     root.dataset.line = state
-    line.textContent = state === "over" ? finalWords(code) : ""
+    line.replaceChildren(...(state === "over" ? finalWords(code) : []))
     if (state !== "open") return
     reopenApprovals(root)
     composer.resend()
-    sendStops()
+    stopping.send()
     showStop()
   }
+
+  // Another tab was signed out of, or in to again, which gives this page new keys.
+  function signedInElsewhere(isMine) {
+    const isOver = root.dataset.line === "over"
+    if (!isMine && !isOver) connection.end(SIGNED_OUT)
+    else if (isMine && isOver) location.reload()
+  }
+}
+
+function finalWords(code) {
+  return isSignedOut(code) ? signInAgain() : [GONE]
 }
 
 function whyNot(live) {
@@ -137,10 +195,4 @@ function whyNot(live) {
   return live.some((run) => run.status === "waiting")
     ? "The agent waits for your answer above: allow or refuse what it asks, or stop it first."
     : "The agent is still working: wait for its answer, or stop it first."
-}
-
-function showMark(mark, isWorking, isWaiting) {
-  mark.hidden = !isWorking
-  mark.classList.toggle("rail__live--waiting", isWaiting)
-  mark.firstElementChild.textContent = isWaiting ? "waits for you" : "working"
 }

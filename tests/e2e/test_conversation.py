@@ -223,7 +223,7 @@ def test_the_line_lost_is_said_and_nothing_is_missed(
     expect(last_run(page).locator(".turn__thought").first).to_contain_text("tick")
 
     stack.kill_web()
-    said = last_run(page).get_by_text("Reconnecting. The run goes on meanwhile.")
+    said = last_run(page).get_by_text("Connection lost")
     expect(said).to_be_visible()
     expect(last_run(page).get_by_text("Thinking")).to_be_hidden()
     stack.start()

@@ -124,7 +124,7 @@ def test_a_page_without_sockets_shows_the_end_of_its_question_also_where_no_stre
     expect(second).to_have_attribute("data-status", "queued")
     before.conversation.runs.latest("pk").request_stop()
 
-    expect(second.locator(".run__status")).to_contain_text("Stopped by you", timeout=20_000)
+    expect(second.locator(".run__status")).to_contain_text("You stopped this", timeout=20_000)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
 

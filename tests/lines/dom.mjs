@@ -104,6 +104,12 @@ export class Element {
 
   focus() {}
 
+  addEventListener() {}
+
+  contains() {
+    return false
+  }
+
   querySelector(selector) {
     return this.querySelectorAll(selector)[0] ?? null
   }

@@ -9,24 +9,39 @@ export class Composer {
   #form
   #text
   #id
+  #policy
   #draft
+  #error = document.getElementById("composer-error")
   #send
   #canSend
   #pending = null
+  #isHindered = false
 
-  // `send(message)` tells whether the message left; `canSend()` returns why not, or "".
+  // `send(message)` tells whether the message left; `canSend()` returns why it may not, or "".
   constructor(form, { send, canSend }) {
     this.#form = form
     this.#text = form.elements.text
     this.#id = form.elements.client_message_id
+    this.#policy = form.elements.policy
     this.#draft = new Draft(form.dataset.draft)
     this.#send = send
     this.#canSend = canSend
     this.#restore()
     this.#text.addEventListener("input", () => this.#changed())
+    this.#policy.addEventListener("change", () => this.#keep())
     this.#text.addEventListener("keydown", (event) => this.#press(event))
     form.addEventListener("submit", (event) => this.#submit(event))
     this.#grow()
+  }
+
+  get isWaiting() {
+    return this.#pending !== null
+  }
+
+  // Whether the agent has asked something, which a message answers.
+  asks(isAsked) {
+    const { reply, answer } = this.#form.dataset
+    this.#text.placeholder = isAsked ? answer : reply
   }
 
   get isEmpty() {
@@ -45,11 +60,11 @@ export class Composer {
     this.#grow()
   }
 
-  refuse(id, words) {
+  refuse(id, ...words) {
     if (id !== this.#pending?.client_message_id) return false
     this.#pending = null
     this.#busy(false)
-    this.fail(words)
+    this.fail(...words)
     return true
   }
 
@@ -58,8 +73,14 @@ export class Composer {
     if (this.#pending) this.#post()
   }
 
-  fail(words) {
-    document.getElementById("composer-error").textContent = words
+  fail(...words) {
+    this.#isHindered = false
+    this.#error.replaceChildren(...words)
+  }
+
+  // What kept a message from being sent may be over; then it is not said any more.
+  look() {
+    if (this.#isHindered && !this.#canSend()) this.fail("")
   }
 
   #press(event) {
@@ -70,18 +91,17 @@ export class Composer {
 
   #submit(event) {
     this.#keep()
-    if (!this.#send) return // A new conversation begins with a page of its own.
     event.preventDefault()
     if (this.isEmpty || this.#pending) return
     const obstacle = this.#canSend()
     this.fail(obstacle)
+    this.#isHindered = Boolean(obstacle)
     if (obstacle) return
     this.#pending = {
       type: "send",
       client_message_id: this.#id.value,
       text: this.#text.value,
-      policy: this.#form.elements.policy.value,
-      parent: null,
+      policy: this.#policy.value,
     }
     this.#post()
   }
@@ -90,10 +110,14 @@ export class Composer {
     const message = this.#pending
     this.#busy(true)
     if (!this.#send(message)) {
-      this.fail("Not sent yet: there is no connection. It is kept here and goes out when the line is back.")
+      this.fail(navigator.onLine ? "No connection. It will be sent when there is one." : "You are offline. It will be sent when you are back.")
       return
     }
-    setTimeout(() => this.#pending === message && this.fail("Still no answer from the server. Your message is kept."), ANSWER_MS)
+    setTimeout(() => this.#pending === message && this.#failSilent(), ANSWER_MS)
+  }
+
+  #failSilent() {
+    if (!this.#error.textContent) this.fail("Still no answer from the server. Your message is kept.")
   }
 
   #busy(isBusy) {
@@ -108,7 +132,10 @@ export class Composer {
   }
 
   #keep() {
-    this.#draft.keep(this.#text.value, this.#id.value)
+    const text = this.#text.value
+    const isChosen = !this.#policy.selectedOptions[0]?.defaultSelected
+    if (text.trim() || isChosen) this.#draft.keep({ text, id: this.#id.value, policy: this.#policy.value })
+    else this.#draft.forget()
   }
 
   #restore() {
@@ -118,6 +145,11 @@ export class Composer {
     if (!kept || this.#text.value) return
     this.#text.value = kept.text
     this.#id.value = kept.id
+    if (this.#offers(kept.policy)) this.#policy.value = kept.policy
+  }
+
+  #offers(policy) {
+    return [...this.#policy.options].some(({ value }) => value === policy)
   }
 
   // Where the browser cannot size the field by its content.

@@ -1,4 +1,5 @@
-// What is being written, kept in the browser until the server has it, under the id it is sent with.
+// What is being written and for whom, kept in the browser until the server has it, under the id it is
+// sent with.
 
 const PREFIX = "turnstone:draft:"
 
@@ -23,10 +24,9 @@ export class Draft {
     if (kept && document.querySelector(`[data-message="${CSS.escape(kept.id)}"]`)) this.forget()
   }
 
-  keep(text, id) {
-    if (!text.trim()) return this.forget()
+  keep(draft) {
     try {
-      localStorage.setItem(this.#key, JSON.stringify({ text, id }))
+      localStorage.setItem(this.#key, JSON.stringify(draft))
     } catch {
       // A full or forbidden store costs only the draft.
     }

@@ -7,7 +7,8 @@ import { SocketLine } from "./socket_line.js"
 
 const SILENCE_MS = 20_000
 const STALE_MS = 12_000
-const WATCH_MS = 5_000
+const WATCH_MS = 1_000
+const QUIET_MS = 4_000
 const PROBE_MS = 60_000
 const HIDDEN_MS = 30_000
 
@@ -20,13 +21,15 @@ export class Connection {
   #losses = 0
   #unopened = 0
   #heard = 0
+  #asked = 0
   #probed = 0
   #hidden = 0
   #retry = null
   #isOver = false
 
   // `addresses` are those of the socket, of the events and of the frames, and a token() to post;
-  // `page` has hello() -> {cursors, after}, receive(frames) and say(state, code).
+  // `page` has hello() -> {cursors, after}, receive(frames), say(state, code), and isWaiting(): whether
+  // somebody waits for what comes, so that a dead line must be noticed soon.
   constructor(addresses, page) {
     this.#addresses = addresses
     this.#page = page
@@ -45,6 +48,11 @@ export class Connection {
 
   send(message) {
     return this.isOpen && this.#line.send(message)
+  }
+
+  // Nothing more is to come, for a reason that the server would give.
+  end(code) {
+    if (!this.#isOver) this.#lose(code)
   }
 
   #open() {
@@ -127,6 +135,19 @@ export class Connection {
     if (!this.#line) return
     if (Date.now() - this.#heard > SILENCE_MS) this.#lose()
     else if (this.#line.kind === "events") this.#watchEvents()
+    else if (!document.hidden && this.isOpen && this.#page.isWaiting?.()) this.#watchWaiting()
+  }
+
+  // A line that says nothing is asked whether it is there. What is measured is from the question on, for
+  // the timers of a page may have slept.
+  #watchWaiting() {
+    const now = Date.now()
+    const isAsked = this.#asked > this.#heard
+    if (isAsked && now - this.#asked > QUIET_MS) this.#lose()
+    else if (!isAsked && now - this.#heard > QUIET_MS) {
+      this.#asked = now
+      this.send({ type: "ping", answer: true })
+    }
   }
 
   // A browser has few connections for one server: a hidden page leaves them to the others.

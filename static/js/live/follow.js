@@ -15,6 +15,10 @@ export class Follow {
     offer?.addEventListener("click", () => this.toEnd())
   }
 
+  get isFollowing() {
+    return this.#isFollowing
+  }
+
   toEnd() {
     this.#isFollowing = true
     this.#root.scrollTop = this.#root.scrollHeight

@@ -4,6 +4,7 @@ import { Clock } from "./clock.js"
 import { isAfter } from "./cursor.js"
 import { grow } from "./growing.js"
 import { element, putInPlace } from "./html.js"
+import { dropAnswer, keepOutdated, keepWritten, passes } from "./outdated.js"
 import { Preview } from "./preview.js"
 import { begin, isLive, take } from "./run_state.js"
 import { wordsOf } from "./run_words.js"
@@ -11,14 +12,21 @@ import { wordsOf } from "./run_words.js"
 export class Log {
   #element
   #changed
+  #isRead
+  #unfolded = new Set()
+  #folded = new Set()
   #runs = new Map()
   #previews = new Map()
   #clock = new Clock()
   #settled = 0
 
-  constructor(root, changed) {
+  // `changed(run)` hears of all that happens to a run; `isRead()` tells whether somebody reads further
+  // up, to whom nothing must fold.
+  constructor(root, changed, isRead = () => false) {
     this.#element = root
     this.#changed = changed
+    this.#isRead = isRead
+    root.addEventListener("click", ({ target }) => this.#unfold(target))
     for (const article of root.querySelectorAll("[data-run]")) this.#know(article)
     this.#settled = this.last
   }
@@ -29,6 +37,11 @@ export class Log {
 
   get last() {
     return Math.max(0, ...this.#runs.keys())
+  }
+
+  // Whether the last run ended with a question back.
+  get asks() {
+    return this.#article({ id: this.last })?.dataset.asks === "yes"
   }
 
   hello() {
@@ -75,10 +88,10 @@ export class Log {
   }
 
   #know(article) {
-    const { run, cursor, status } = article.dataset
-    const known = begin(Number(run), cursor, status)
+    const { run, cursor, status, stalled } = article.dataset
+    const known = begin(Number(run), cursor, status, stalled === "yes")
     this.#runs.set(known.id, known)
-    if (isLive(known) && known.status !== "queued") this.#count(article, known.status)
+    if (isLive(known) && known.status !== "queued") this.#count(article, known)
   }
 
   #say(run) {
@@ -88,7 +101,11 @@ export class Log {
     if (isLive(run) && before !== run.status) {
       article.dataset.status = run.status
       if (before === "queued") this.#clock.begin(article)
-      else this.#count(article, run.status)
+      else this.#count(article, run)
+    }
+    if ((article.dataset.stalled === "yes") !== run.isStalled) {
+      article.dataset.stalled = run.isStalled ? "yes" : ""
+      this.#count(article, run)
     }
     const words = this.words(run)
     if (words) article.querySelector(".run__words").textContent = words
@@ -96,8 +113,15 @@ export class Log {
 
   showTurn(run, { html, clearsAnswer }) {
     const article = this.#article(run)
-    putInPlace(element(html), article.querySelector(".run__turns"))
-    if (clearsAnswer) this.#previews.get(run.id)?.clear()
+    const fresh = element(html)
+    const old = document.getElementById(fresh.id)
+    if (old) keepOutdated(old, fresh)
+    putInPlace(fresh, article.querySelector(".run__turns"))
+    if (clearsAnswer) {
+      this.#previews.get(run.id)?.clear()
+      this.#refold(run, article)
+    }
+    dropAnswer(article, fresh)
   }
 
   showMore(run, { show, index, text }) {
@@ -108,31 +132,54 @@ export class Log {
   }
 
   showAnswer(run, { text }) {
-    if (!this.#previews.has(run.id)) {
-      this.#previews.set(run.id, new Preview(this.#article(run).querySelector(".run__answer")))
-    }
+    const article = this.#article(run)
+    const part = article.querySelector(".run__answer")
+    if (!passes(part, text)) return
+    if (!this.#previews.has(run.id)) this.#previews.set(run.id, new Preview(part))
+    this.#fold(run, article)
     this.#previews.get(run.id).show(text)
   }
 
-  // What the reader has unfolded stays unfolded, and the focus stays where it was.
+  // It is folded at its end as it will be when it is read again; the focus stays where it was.
   showRun(run, { html }) {
     const article = element(html)
     const old = this.#article(run)
     const work = article.querySelector(".run__work")
-    work.open = old.querySelector(".run__work").open
-    const hadFocus = old.querySelector(".run__status") === document.activeElement
+    const { status } = article.dataset
+    const next = { ...run, status, phase: null, isStalled: article.dataset.stalled === "yes" }
+    if (isLive(next) || this.#unfolded.has(run.id) || this.#isRead()) work.open = old.querySelector(".run__work").open
+    if (isLive(next)) keepWritten(old, article)
+    const focused = old.contains(document.activeElement) ? document.activeElement : null
     putInPlace(article, this.#element)
-    if (hadFocus) work.querySelector(".run__status").focus({ preventScroll: true })
+    if (focused) sameIn(article, focused)?.focus({ preventScroll: true })
     this.#previews.get(run.id)?.end()
     this.#previews.delete(run.id)
-    const { status } = article.dataset
-    this.#runs.set(run.id, { ...run, status, phase: null })
-    if (isLive({ status })) this.#count(article, status)
+    this.#runs.set(run.id, next)
+    if (isLive(next)) this.#count(article, next)
     else this.#clock.forget(article)
   }
 
-  #count(article, status) {
-    if (status === "waiting") this.#clock.hold(article)
+  // The turns fold when the answer begins, so that it is written where it will stand.
+  #fold(run, article) {
+    const work = article.querySelector(".run__work")
+    if (!work.open || this.#folded.has(run.id) || this.#unfolded.has(run.id) || this.#isRead()) return
+    this.#folded.add(run.id)
+    work.open = false
+  }
+
+  // It was a draft; the turns go on.
+  #refold(run, article) {
+    if (this.#folded.delete(run.id)) article.querySelector(".run__work").open = true
+  }
+
+  // What the reader has folded or unfolded stays so.
+  #unfold(target) {
+    const article = target.closest(".run__status")?.closest("[data-run]")
+    if (article) this.#unfolded.add(Number(article.dataset.run))
+  }
+
+  #count(article, { status, isStalled }) {
+    if (isStalled || status === "waiting" || status === "interrupted") this.#clock.hold(article)
     else this.#clock.follow(article)
   }
 
@@ -151,4 +198,11 @@ const SHOW = {
   observation: Log.prototype.showMore,
   answer: Log.prototype.showAnswer,
   run: Log.prototype.showRun,
+}
+
+// What stands in a fresh article for a control of the old one.
+function sameIn(article, control) {
+  const alike = [...article.querySelectorAll(control.localName)]
+  return alike.find((one) => one.className === control.className && one.textContent === control.textContent)
+    ?? article.querySelector(".run__status")
 }

@@ -2,9 +2,12 @@
 
 const FIRST_MS = 400
 const LONGEST_MS = 15_000
-const SIGNED_OUT = 4401
+export const SIGNED_OUT = 4401
 const NOT_FOUND = 4404
 const TRIES = 2
+const SILENT = 4
+
+export const GONE = "This conversation is no longer there."
 
 export function pause(losses, chance) {
   return Math.min(LONGEST_MS, FIRST_MS * 2 ** losses) * (0.5 + chance / 2)
@@ -14,10 +17,14 @@ export function isFinal(code) {
   return code === SIGNED_OUT || code === NOT_FOUND
 }
 
-export function finalWords(code) {
+export function isSignedOut(code) {
   return code === SIGNED_OUT
-    ? "You are signed out. Sign in again; what you have written is kept."
-    : "This conversation is no longer there."
+}
+
+// What is known of a lost line: not whether the server still works.
+export function lostWords(losses, isOnline) {
+  if (!isOnline) return "You are offline. Reconnecting when you are back."
+  return losses < SILENT ? "Reconnecting." : "Turnstone does not answer. Trying again; what was stored is kept."
 }
 
 // Sockets that never open may be blocked on the way: then events are tried, and when not even those

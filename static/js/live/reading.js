@@ -5,7 +5,7 @@ import { Connection } from "./connection.js"
 import { isAfter } from "./cursor.js"
 import { grow } from "./growing.js"
 import { element, partOfPage, putInPlace } from "./html.js"
-import { finalWords } from "./patience.js"
+import { GONE, isSignedOut } from "./patience.js"
 import { Preview } from "./preview.js"
 import { begin, isLive, take } from "./run_state.js"
 import { wordsOf } from "./run_words.js"
@@ -99,8 +99,8 @@ export class Reading {
 
   #line(state, code) {
     this.#root.dataset.line = state
-    if (state === "over") this.#say(finalWords(code))
-    else if (state === "lost") this.#say("Reconnecting. The run goes on meanwhile.")
+    if (state === "over") this.#say(isSignedOut(code) ? "You are signed out. Sign in again to go on." : GONE)
+    else if (state === "lost") this.#say("Connection lost. Reconnecting.")
     else this.#say(this.#now())
   }
 

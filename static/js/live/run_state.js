@@ -3,8 +3,9 @@
 
 import { isAfter } from "./cursor.js"
 
-export function begin(id, cursor, status) {
-  return { id, cursor, status, phase: status === "running" ? "thinking" : status, ahead: null, turn: null, answer: "", answered: false }
+export function begin(id, cursor, status, isStalled = false) {
+  const phase = status === "running" ? "thinking" : status
+  return { id, cursor, status, phase, isStalled, ahead: null, turn: null, answer: "", answered: false }
 }
 
 export function isLive(run) {
@@ -14,10 +15,11 @@ export function isLive(run) {
 export function take(run, frame) {
   if (frame.run !== run.id || !isLive(run)) return { run, changes: [] }
   if (frame.type === "run.queued") return { run: inLine(run, frame), changes: [] }
+  if (frame.type === "run.stalled") return { run: { ...run, isStalled: frame.stalled }, changes: [] }
   // What is stored may be behind what was read; what follows it is sent anew.
   if (frame.type === "run.snapshot") return replaced(run, frame)
   if (!isAfter(frame.id, run.cursor)) return { run, changes: [] }
-  let next = { ...run, cursor: frame.id }
+  let next = { ...run, cursor: frame.id, isStalled: false }
   const changes = []
   for (const event of frame.events) {
     const step = STEPS[event.type]
@@ -40,9 +42,14 @@ function replaced(run, frame) {
   return { run: { ...run, cursor: frame.id, ahead: null, answer: "" }, changes: [{ show: "run", html: frame.html }] }
 }
 
+function begun({ phase }) {
+  return phase === "paused" ? "retrying" : "thinking"
+}
+
 const STEPS = {
   "run.started": () => [{ status: "running", phase: "thinking", ahead: null, answered: false }, null],
-  "run.waiting": (run, { ahead }) => [{ phase: ahead === null ? "thinking" : "lining", ahead }, null],
+  "run.waiting": (run, { ahead }) => [{ phase: ahead === null ? begun(run) : "lining", ahead }, null],
+  "run.paused": () => [{ phase: "paused", ahead: null }, null],
   "turn.started": (run, { index, html }) => [
     { status: "running", phase: "thinking", turn: index, answer: "" },
     { show: "turn", index, html, clearsAnswer: run.answer !== "" },

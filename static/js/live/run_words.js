@@ -2,6 +2,7 @@
 
 // `asker` is what the person who asked is called on this page.
 export function wordsOf(run, doing, asker = "you") {
+  if (run.isStalled) return "Interrupted; it will go on"
   return WORDS[run.phase]?.(run, doing, asker) ?? WORDS[run.status]?.(run, doing, asker) ?? ""
 }
 
@@ -10,6 +11,8 @@ const WORDS = {
   acting: (run, doing) => doing || "Acting",
   answering: () => "Writing the answer",
   lining: ({ ahead }) => (ahead ? `Waiting for the model, ${ahead} ahead` : "Waiting for the model, next in line"),
+  paused: () => "The model’s server asks for patience",
+  retrying: () => "Asking the model again",
   asking: (run, doing, asker) => `Waiting for ${asker}`,
   waiting: (run, doing, asker) => `Waiting for ${asker}`,
   queued: ({ ahead }) => (ahead === null ? "" : ahead ? `Waiting in line, ${ahead} ahead` : "Next in line"),

@@ -2,8 +2,9 @@
 
 const FORMS = "form[data-approve]"
 
-// `send` takes a message and says whether it went; `done` hears that a form went instead.
-export function answerApprovals(root, { send, done }) {
+// `send` takes a message and says whether it went; `done` hears that a form went instead, `answered` of
+// every answer.
+export function answerApprovals(root, { send, done, answered = () => {} }) {
   const words = new Map()
 
   root.addEventListener("submit", (event) => {
@@ -26,6 +27,7 @@ export function answerApprovals(root, { send, done }) {
     say(form, "")
     const message = { type: "approve", approval: Number(form.dataset.approve), decision, feedback }
     if (!send(message)) answerByForm(form, { decision, feedback })
+    answered()
   }
 
   async function answerByForm(form, fields) {

@@ -8,7 +8,7 @@ export function listenForDialogs() {
     closeMenus(event.target)
   })
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") closeMenus(null)
+    if (event.key === "Escape" && closeMenus(null)) event.preventDefault()
   })
 }
 
@@ -21,7 +21,10 @@ function openNamed(event) {
   const dialog = opener && document.getElementById(opener.dataset.dialog)
   if (!dialog) return
   event.preventDefault()
+  // The focus comes back to where it was, which must not be inside a menu that is closed by then.
+  opener.closest("details.menu")?.querySelector("summary").focus()
   dialog.showModal()
+  dialog.querySelector("input:not([type=hidden], [type=checkbox])")?.select()
 }
 
 // One dialog serves every run of the page, so its form learns here which run is meant.
@@ -43,7 +46,12 @@ function closeAsked(event) {
 }
 
 function closeMenus(target) {
+  let hasClosed = false
   for (const menu of document.querySelectorAll("details.menu[open]")) {
-    if (!target || !menu.contains(target) || target.closest(".menu__item")) menu.open = false
+    if (target && menu.contains(target) && !target.closest(".menu__item:not([data-theme-next])")) continue
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus()
+    menu.open = false
+    hasClosed = true
   }
+  return hasClosed
 }

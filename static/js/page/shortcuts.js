@@ -1,11 +1,11 @@
-// Single-key shortcuts, which can be turned off (WCAG 2.1.4).
+// Single-key shortcuts, which can be turned off (WCAG 2.1.4). None leaves the page: what is typed by
+// mistake, with the focus elsewhere than it was thought to be, must lose nothing.
 
 const OFF = "turnstone:shortcuts-off"
 
 const ACTIONS = {
   "?": () => document.getElementById("shortcuts")?.showModal(),
   "/": () => document.querySelector("input[type=search], #question")?.focus(),
-  "n": () => location.assign("/"),
 }
 
 export function listenForShortcuts() {
@@ -19,14 +19,15 @@ export function listenForShortcuts() {
 export function addShortcuts(actions) {
   document.addEventListener("keydown", (event) => {
     const action = Object.hasOwn(actions, event.key) ? actions[event.key] : null
-    if (!action || areOff() || isTyping(event)) return
+    if (!action || isTyping(event)) return
     event.preventDefault()
     action()
   })
 }
 
+// Whether a key is not for us: it goes into a field, or single keys do nothing here.
 export function isTyping(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true
+  if (areOff() || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true
   return event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable], dialog[open]") !== null
 }
 

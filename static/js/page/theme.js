@@ -1,6 +1,6 @@
 // Light, dark, or as the system; a cookie keeps the choice so that the server renders it at once.
 
-const NAMES = { "": "as the system", light: "light", dark: "dark" }
+const NAMES = { "": "System", light: "Light", dark: "Dark" }
 const ORDER = ["", "light", "dark"]
 const YEAR_SECONDS = 31_536_000
 

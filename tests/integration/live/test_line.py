@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -84,3 +85,20 @@ async def test_what_redis_never_told_is_told_by_the_record(
     assert f'data-status="{status}"' in snapshot["html"]
     if status == RunStatus.INTERRUPTED:
         assert snapshot["id"] == "2-0"  # after all that the page has read
+
+
+async def test_a_run_whose_worker_is_dead_is_told_to_be_interrupted_before_its_lease_is_over(
+    page_of: PageOf, ada: User, conversation: Conversation, asked: Asked
+) -> None:
+    run = await database_sync_to_async(asked)([])
+    await database_sync_to_async(claim)(run.pk, "this test")
+    page = await page_of(ada, conversation)
+    await page.hello({str(run.pk): "1-0"}, after=run.pk)
+    said = []
+    for seconds in (5, 29):
+        lease_until = timezone.now() + timedelta(seconds=seconds)
+        await Run.objects.filter(pk=run.pk).aupdate(lease_until=lease_until)
+        frame = await page.until(lambda frame: frame["type"] == "run.stalled", seconds=40)
+        said.append((frame["run"], frame["stalled"]))
+
+    assert said == [(run.pk, True), (run.pk, False)]

@@ -49,6 +49,47 @@ def test_a_first_question_sent_twice_begins_one_conversation(ada: User, browse: 
     assert Conversation.objects.count() == Run.objects.count() == 1
 
 
+def test_a_script_is_told_where_the_new_conversation_is_or_why_there_is_none(
+    ada: User, browse: Browse
+) -> None:
+    browser = browse(ada)
+    headers = {"Accept": "application/json"}
+
+    begun = browser.post("/conversations/new/", question(), headers=headers)
+    refused = browser.post("/conversations/new/", question(" "), headers=headers)
+
+    only = Conversation.objects.get()
+    assert (begun.status_code, begun.json()) == (201, {"url": only.get_absolute_url()})
+    assert (refused.status_code, refused.json()) == (422, {"error": "Write a question first."})
+
+
+def test_a_new_conversation_begins_with_the_policy_that_was_asked_last(
+    ada: User, bob: User, tell: TellRun, browse: Browse
+) -> None:
+    tell(ada, policy="implicit")
+    tell(bob, policy="rewoo")
+
+    page = browse(ada).get("/").content.decode()
+
+    assert re.search(r'<option value="implicit" selected>', page)
+
+
+def test_which_conversations_work_is_told_to_their_owner_alone(
+    ada: User, bob: User, tell: TellRun, browse: Browse
+) -> None:
+    works, waits = tell(ada, status="running"), tell(ada, status="waiting")
+    tell(ada, status="succeeded")
+    tell(bob, status="running")
+
+    told = browse(ada).get("/conversations/working/")
+
+    assert told.json() == {
+        str(works.conversation_id): "working",
+        str(waits.conversation_id): "waiting",
+    }
+    assert Client().get("/conversations/working/").status_code == 302
+
+
 def test_one_persons_message_id_says_nothing_of_anothers(
     ada: User, bob: User, browse: Browse
 ) -> None:
@@ -442,3 +483,10 @@ def test_a_newcomer_is_given_the_plain_policy_of_all_that_are_offered(
 ) -> None:
     page = browse(ada).get("/").content.decode()
     assert re.search(r'<option value="explicit"[^>]* selected', page)
+
+
+@pytest.mark.parametrize(("address", "words"), [("/?page=99", "no older"), ("/", "will be listed")])
+def test_a_page_beyond_the_last_says_that_there_is_nothing_older(
+    ada: User, browse: Browse, address: str, words: str
+) -> None:
+    assert words in browse(ada).get(address).content.decode()

@@ -6,7 +6,7 @@ import { isAfter } from "../../../static/js/live/cursor.js"
 import { elapsedInWords } from "../../../static/js/live/elapsed.js"
 import { isNearEnd, NEAR_PX } from "../../../static/js/live/near_end.js"
 import { EventReader } from "../../../static/js/live/event_reader.js"
-import { isFinal, nextKind, pause } from "../../../static/js/live/patience.js"
+import { isFinal, lostWords, nextKind, pause } from "../../../static/js/live/patience.js"
 import { wordsOf } from "../../../static/js/live/run_words.js"
 
 test("ids are ordered by attempt, then by seq", () => {
@@ -75,6 +75,9 @@ test("what a run does is said in words, with its place where it waits", () => {
     [{ status: "running", phase: "acting" }, "Calculating"],
     [{ status: "running", phase: "lining", ahead: 3 }, "Waiting for the model, 3 ahead"],
     [{ status: "running", phase: "lining", ahead: 0 }, "Waiting for the model, next in line"],
+    [{ status: "running", phase: "paused", ahead: null }, "The model’s server asks for patience"],
+    [{ status: "running", phase: "retrying", ahead: null }, "Asking the model again"],
+    [{ status: "running", phase: "answering", isStalled: true }, "Interrupted; it will go on"],
     [{ status: "queued", phase: "queued", ahead: null }, ""],
     [{ status: "queued", phase: "queued", ahead: 3 }, "Waiting in line, 3 ahead"],
     [{ status: "queued", phase: "queued", ahead: 0 }, "Next in line"],
@@ -91,4 +94,14 @@ test("what a run does is said in words, with its place where it waits", () => {
 test("who only reads a run is told who it waits for", () => {
   assert.equal(wordsOf({ status: "waiting", phase: "asking" }, "Calculating", "ada"), "Waiting for ada")
   assert.equal(wordsOf({ status: "waiting", phase: null }, undefined, "ada"), "Waiting for ada")
+})
+
+test("of a lost line no more is said than the page can know", () => {
+  const said = [lostWords(1, true), lostWords(9, true), lostWords(1, false)]
+
+  assert.deepEqual(said, [
+    "Reconnecting.",
+    "Turnstone does not answer. Trying again; what was stored is kept.",
+    "You are offline. Reconnecting when you are back.",
+  ])
 })

@@ -174,3 +174,18 @@ test("a run waits for its model, and thinks when it is its turn", () => {
   assert.deepEqual([waiting.phase, waiting.ahead], ["lining", 2])
   assert.deepEqual([thinking.phase, thinking.ahead], ["thinking", null])
 })
+
+test("a server that asks for patience is not a line to stand in, and is then asked again", () => {
+  const paused = play(running(), frame("1-4", { type: "run.paused" })).run
+  const again = play(paused, frame("1-5", { type: "run.waiting", ahead: null })).run
+  const answers = play(again, frame("1-6", thought("a"))).run
+
+  assert.deepEqual([paused.phase, again.phase, answers.phase], ["paused", "retrying", "thinking"])
+})
+
+test("a run whose worker is dead is stalled until anything comes of it", () => {
+  const stalled = take(running(), { type: "run.stalled", run: 12, stalled: true }).run
+  const lives = play(stalled, frame("1-4", thought("a"))).run
+
+  assert.deepEqual([stalled.isStalled, lives.isStalled], [true, false])
+})

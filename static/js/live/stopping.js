@@ -1,0 +1,42 @@
+// The runs that shall stop. A wish is sent until its run has ended: over the line, or as a form where
+// there is none, and once more when a line is back that was lost meanwhile.
+
+export class Stopping {
+  #page
+  #wished = new Set()
+
+  // `page` has live() runs, send(message), form() to post, and changed(problem).
+  constructor(page) {
+    this.#page = page
+  }
+
+  get isWished() {
+    return this.#page.live().some((run) => this.#wished.has(run.id))
+  }
+
+  all() {
+    for (const run of this.#page.live()) this.#wished.add(run.id)
+    this.send()
+  }
+
+  send() {
+    for (const { id } of this.#page.live()) {
+      if (this.#wished.has(id) && !this.#page.send({ type: "stop", run: id })) this.#post(id)
+    }
+  }
+
+  forget() {
+    this.#wished.clear()
+  }
+
+  async #post(run) {
+    try {
+      const answer = await fetch(`/runs/${run}/stop/`, { method: "POST", body: this.#page.form() })
+      if (answer.ok) return
+    } catch {
+      return this.#page.changed("") // It goes out when the line is back.
+    }
+    this.#wished.delete(run)
+    this.#page.changed("The run could not be stopped. Try again in a moment.")
+  }
+}
