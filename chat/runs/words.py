@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from agents.contracts import STOPPED_BY_ASKER, Reason
+from agents.visible import name_of, noted
 from chat.models import Run, RunStatus, Turn
 from chat.runs.line import ahead_of
 
@@ -65,7 +66,7 @@ def doing_in_words(turn: Turn) -> str:
         "browser_type": "Typing in the browser",
         "browser_extract": "Reading in the browser",
         "browser_screenshot": "Taking a screenshot",
-    }.get(turn.tool, f"Running {turn.tool}")
+    }.get(turn.tool, f"Running {noted(turn.tool, name_of)}")
 
 
 def status_in_words(run: Run, turns: Sequence[Turn] | int | None = None, asker: str = YOU) -> str:

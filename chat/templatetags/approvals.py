@@ -4,12 +4,11 @@ import json
 from typing import Any
 
 from django import template
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from agents.tools.spec import Safety
-from agents.visible import escape_of, name_of, revealed
 from chat.models import Approval, ApprovalStatus
+from chat.templatetags.hidden import all_visible
 
 register = template.Library()
 
@@ -17,9 +16,7 @@ register = template.Library()
 @register.filter
 def shown(value: Any) -> SafeString:
     """Return an input in full, a text as it is and all else as JSON, with nothing hidden in it."""
-    text = _text(value)
-    # The marks are of digits, and all that the model wrote is escaped before.
-    return mark_safe(revealed(escape(text), _mark))  # noqa: S308
+    return all_visible(_text(value))
 
 
 @register.filter
@@ -76,8 +73,3 @@ def answer_in_words(approval: Approval) -> str:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def _mark(character: str) -> str:
-    title, name = escape_of(character), name_of(character)
-    return f'<span class="approval__hidden" title="{title}">{name}</span>'

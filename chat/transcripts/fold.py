@@ -7,6 +7,8 @@ WHOLE_LINES = 60
 HEAD, HEAD_LINES = 3_000, 24
 TAIL, TAIL_LINES = 1_000, 8
 INLINE = 16_000
+STEP = 100_000
+"""Characters that a page is sent at once of what is left out: more would hold it up."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,18 @@ class Folded:
     def is_far(self) -> bool:
         """Tell whether the middle is left out of the page."""
         return len(self.middle) > INLINE
+
+    @property
+    def is_very_long(self) -> bool:
+        """Tell whether the middle comes in several steps."""
+        return len(self.middle) > STEP
+
+    def step(self, start: int) -> str:
+        """Return the next part of the middle, to a line's end if one is near."""
+        end = start + STEP
+        if end < len(self.middle):
+            end = self.middle.rfind("\n", end - TAIL, end) + 1 or end
+        return self.middle[start:end]
 
 
 def fold(text: str) -> Folded:

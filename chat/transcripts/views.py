@@ -11,7 +11,9 @@ from django.views.decorators.http import require_GET
 from chat.accounts import SignedInRequest
 from chat.models import ModelCall, Run, Turn
 from chat.policies import offered
+from chat.transcripts.asked import whole_number
 from chat.transcripts.download import NOT_WHOLE, as_json, as_markdown
+from chat.transcripts.fold import STEP, fold
 from chat.transcripts.portions import carried
 from chat.transcripts.reading import read
 from chat.transcripts.request import shown
@@ -25,10 +27,9 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 def transcript(request: SignedInRequest, run_id: int) -> HttpResponse:
     """Show the turns of a run, a hundred at a time; `?turn=` chooses which."""
     run = _readable(request, run_id)
-    asked = request.GET.get("turn", "")
     context = {
         "run": run,
-        "reading": read(run, int(asked) if asked.isdecimal() and len(asked) < 10 else 1),
+        "reading": read(run, whole_number(request.GET.get("turn", "")) or 1),
         "is_own": run.conversation.owner_id == request.user.pk,
         "policies": offered(),
     }
@@ -53,7 +54,10 @@ def transcript_download(request: SignedInRequest, run_id: int, form: str) -> Str
 @login_required
 @require_GET
 def turn_text(request: SignedInRequest, run_id: int, number: int, part: str) -> HttpResponse:
-    """Return the whole text of one part of a turn, as plain text or for the page itself."""
+    """Return the whole text of one part of a turn or, for the page, what it left out from a place.
+
+    The page is sent `?from=` characters into the middle, so many at once as it shows with ease.
+    """
     turn = get_object_or_404(Turn, run=_readable(request, run_id), index=number - 1)
     texts = {
         "thought": turn.thought,
@@ -63,7 +67,7 @@ def turn_text(request: SignedInRequest, run_id: int, number: int, part: str) -> 
     if part not in texts:
         raise Http404
     if request.htmx:
-        return render(request, "chat/_whole_text.html", {"text": texts[part]})
+        return _more(request, texts[part])
     return HttpResponse(texts[part], content_type=PLAIN)
 
 
@@ -89,7 +93,7 @@ def model_call(request: SignedInRequest, run_id: int, number: int) -> HttpRespon
     run = _readable(request, run_id)
     call = _call(run, number)
     template = "chat/_model_call.html" if request.htmx else "chat/model_call.html"
-    return render(request, template, {"run": run, "call": call, "shown": shown(call)})
+    return render(request, template, {"run": run, "call": call, "shown": shown(call), "level": 3})
 
 
 @login_required
@@ -98,6 +102,21 @@ def model_call_request(request: SignedInRequest, run_id: int, number: int) -> Ht
     """Return the request of a model call exactly as it was posted."""
     call = _call(_readable(request, run_id), number)
     return HttpResponse(call.request, content_type=PLAIN)
+
+
+def _more(request: SignedInRequest, text: str) -> HttpResponse:
+    start, middle = whole_number(request.GET.get("from", "")) or 0, fold(text)
+    piece = middle.step(start)
+    following = start + len(piece)
+    left = len(middle.middle) - following
+    context = {
+        "piece": piece,
+        "next": following,
+        "left": left if piece else 0,
+        "step": min(left, STEP),
+        "url": request.path,
+    }
+    return render(request, "chat/_more_text.html", context)
 
 
 def _readable(request: SignedInRequest, run_id: int) -> Run:

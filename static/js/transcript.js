@@ -16,6 +16,8 @@ answerApprovals(root, {
   done: () => location.reload(),
 })
 addEventListener("hashchange", arrive)
+root.addEventListener("click", (event) => event.target.closest("[data-close-call]") && closeCall())
+document.addEventListener("keydown", (event) => event.key === "Escape" && closeCall())
 collect()
 arrive()
 watch()
@@ -46,6 +48,13 @@ function current() {
 function reached() {
   const below = turns.findIndex((turn) => turn.getBoundingClientRect().top > TOP_PX)
   return (below < 0 ? turns.length : below) - 1
+}
+
+function closeCall() {
+  const call = root.querySelector(".call[open]")
+  if (!call) return
+  call.open = false
+  call.querySelector("summary").focus({ preventScroll: true })
 }
 
 // A link to a turn of another page of this transcript leads to that page.

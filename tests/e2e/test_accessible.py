@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Literal
 
 import pytest
@@ -15,7 +16,10 @@ from chat.models.model_call import digest_of
 from chat.policies import publish_seeds
 
 SignIn = Callable[[Page, User], None]
-RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}}
+RULES = {
+    "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]},
+    "rules": {"heading-order": {"enabled": True}, "landmark-unique": {"enabled": True}},
+}
 ANSWER = """# So
 
 - **four** of `them`
@@ -102,13 +106,71 @@ def test_no_page_breaks_a_rule(
     ):
         page.goto(address)
         for summary in page.locator("main summary:visible").all():
-            summary.click()
+            summary.evaluate("summary => summary.click()")  # an open call lies over others
         found = Axe().run(page, options=RULES)
         if found.violations_count:
             broken[address] = found.generate_report()
         wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         if wider > 0:
             broken[address] = f"{wider} px too wide"
+
+    assert not broken, "\n".join(broken.values())
+
+
+@pytest.fixture
+def live_runs(run: Run) -> list[Run]:
+    """Store a run that works, one that waits for Ada, and one of more than a page of turns."""
+    made = []
+    for status, turns in (("running", 2), ("waiting", 1), ("succeeded", 102)):
+        now = timezone.now()
+        has_ended = status == "succeeded"
+        one = Run.objects.create(
+            conversation=run.conversation,
+            policy_version=run.policy_version,
+            client_message_id=uuid.uuid4(),
+            question="Why not?",
+            status=status,
+            lease_until=now + timedelta(hours=1) if status == "running" else None,
+            started_at=now,
+            ended_at=now if has_ended else None,
+        )
+        for index in range(turns):
+            is_open = not has_ended and index == turns - 1
+            Turn.objects.create(
+                run=one,
+                index=index,
+                attempt=1,
+                status="open" if is_open else "complete",
+                kind="action",
+                tool="python_repl",
+                inputs={"code": "1"},
+                started_at=now,
+                ended_at=None if is_open else now,
+            )
+        made.append(one)
+    made[1].approvals.create(
+        turn_index=0,
+        tool="python_repl",
+        inputs={"code": "1"},
+        safety="dangerous",
+        expires_at=timezone.now() + timedelta(hours=1),
+    )
+    return made
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_transcript_breaks_a_rule_while_its_run_works_or_waits(
+    page: Page, live_runs: list[Run], scheme: Literal["light", "dark"], width: int
+) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 900})
+    broken = {}
+    for run in live_runs:
+        page.goto(f"/runs/{run.pk}/")
+        found = Axe().run(page, options=RULES)
+        if found.violations_count:
+            broken[run.status] = found.generate_report()
 
     assert not broken, "\n".join(broken.values())
 

@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -13,6 +14,23 @@ from chat.models import Conversation, Policy, Run, Turn, User
 from chat.policies import publish_seeds
 from tests.e2e.asking import ask
 
+INSIDE = """number => {
+  const range = document.createRange()
+  range.selectNodeContents(number)
+  const { left } = range.getBoundingClientRect()
+  return left >= number.closest(".turn").getBoundingClientRect().left
+}"""
+COVERED = """turn => {
+  const figures = turn.querySelector(".turn__figures").getBoundingClientRect()
+  const texts = [...turn.querySelectorAll(".turn__thought, .turn__action, .turn__observation")]
+  const boxes = texts.flatMap((text) => {
+    const range = document.createRange()
+    range.selectNodeContents(text)
+    return [...range.getClientRects()]
+  })
+  return boxes.filter((box) => box.right > figures.left && box.left < figures.right
+    && box.bottom > figures.top && box.top < figures.bottom)
+}"""
 SignIn = Callable[[Page, User], None]
 
 
@@ -98,11 +116,13 @@ def test_a_link_to_any_turn_opens_at_it(page: Page, long_run: Run) -> None:
 def test_a_long_observation_is_fetched_when_asked_for(page: Page, long_run: Run) -> None:
     page.goto(f"/runs/{long_run.pk}/")
     observation = page.locator(f"#run-{long_run.pk}-turn-3 .turn__observation")
-    expect(observation).to_contain_text("Show all 102,000 characters")
+    expect(observation).to_contain_text("Show more of 102,000 characters")
 
     observation.get_by_role("link").click()
 
     expect(observation.locator(".text--whole")).to_be_visible()
+    observation.get_by_role("link", name="Show the next 1,").click()
+    expect(observation.get_by_role("link")).to_have_count(0)
     assert len(observation.inner_text()) > 100_000
 
 
@@ -111,6 +131,62 @@ def test_the_page_of_a_long_run_is_light(page: Page, long_run: Run) -> None:
 
     assert page.evaluate("document.documentElement.outerHTML.length") < 1_000_000
     assert page.evaluate("document.querySelectorAll('*').length") < 8_000
+
+
+def test_a_number_of_four_digits_is_seen_whole(page: Page, long_run: Run) -> None:
+    now = timezone.now()
+    done = {"attempt": 1, "status": "complete", "kind": "thought", "thought": "Hm."}
+    Turn.objects.bulk_create(
+        Turn(run=long_run, index=index, started_at=now, ended_at=now, **done)
+        for index in range(130, 1_000)
+    )
+    page.goto(f"/runs/{long_run.pk}/?turn=1000")
+
+    number = page.locator(f"#run-{long_run.pk}-turn-1000 .turn__number")
+
+    expect(number).to_contain_text("1000")
+    assert number.evaluate("element => element.scrollWidth <= element.clientWidth")
+    assert number.locator(".turn__mark").evaluate("mark => mark.getBoundingClientRect().width") >= 8
+    assert number.evaluate(INSIDE)
+
+
+def test_an_open_call_pushes_no_turn_away_and_is_closed_again(page: Page, ada: User) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto("/")
+    page.get_by_label("Your message").fill("What is 37 * 43 + 12?")
+    page.get_by_label("Your message").press("Enter")
+    expect(page.locator(".run__words")).to_contain_text("Answered")
+    page.get_by_role("link", name="Transcript").click()
+    second = page.locator(".transcript__turns > .turn").nth(1)
+    before = second.bounding_box()
+
+    call = page.locator(".call").first
+    call.locator(".call__summary").click()
+    opened = call.get_by_role("region")
+
+    expect(opened.get_by_role("heading", name="Reply")).to_be_visible()
+    assert second.bounding_box() == before
+    assert opened.evaluate("element => element.clientWidth") > 700
+    page.keyboard.press("Escape")
+    expect(opened).to_be_hidden()
+    expect(call.locator(".call__summary")).to_be_focused()
+    call.locator(".call__summary").click()
+    opened.get_by_role("button", name="Close").click()
+    expect(opened).to_be_hidden()
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_the_time_of_a_turn_covers_no_text(page: Page, long_run: Run, media: Any) -> None:
+    long_run.turns.filter(index__gt=3).delete()
+    long_run.turns.update(thought="The words of a thought that fills its line, and more. " * 9)
+    page.goto(long_run.conversation.get_absolute_url())
+    page.locator(".run__status").click()
+    page.emulate_media(media=media)
+    turn = page.locator(".turn").first
+    turn.hover()
+    expect(turn.locator(".turn__figures")).to_have_css("opacity", "1")
+
+    assert turn.evaluate(COVERED) == []
 
 
 def test_single_keys_can_be_turned_off(page: Page, long_run: Run) -> None:

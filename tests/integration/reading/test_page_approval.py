@@ -85,7 +85,7 @@ def test_hostile_inputs_are_shown_as_text(
 def test_what_a_text_hides_is_marked(ada: User) -> None:
     marked = shown("a\u202eb<")
 
-    assert marked == 'a<span class="approval__hidden" title="\\u202e">U+202E</span>b&lt;'
+    assert marked == 'a<span class="hidden-character" title="\\u202e">U+202E</span>b&lt;'
 
 
 def test_after_the_answer_the_turn_says_who_gave_it(
