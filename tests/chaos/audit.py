@@ -23,7 +23,8 @@ from chat.models import (
 from chat.runs.verify import Verdict, verify
 from tests.chaos.page import Shown
 from tests.chaos.people import Asked, Person
-from tests.chaos.stories import MARK, Step
+from tests.chaos.scripts import Step
+from tests.chaos.stories import MARK
 
 INTERRUPTED = Interrupted.__name__
 DENIED, GRANTED = ApprovalStatus.DENIED, ApprovalStatus.GRANTED
@@ -125,10 +126,11 @@ def _look_at_turns(found: Findings, asked: Asked, run: Run) -> None:
     indexes = [turn.index for turn in turns]
     if indexes != list(range(len(turns))):
         found.lost.append(f"The turns of {name} are {indexes}")
-    if run.status == RunStatus.SUCCEEDED and len(turns) != len(asked.story.steps) + 1:
-        found.lost.append(f"{name} has {len(turns)} of {len(asked.story.steps) + 1} turns")
-    for turn, step in zip(turns, asked.story.steps, strict=False):
-        _look_at_turn(found, run, turn, step)
+    if asked.story.has_plain_turns:
+        if run.status == RunStatus.SUCCEEDED and len(turns) != len(asked.story.steps) + 1:
+            found.lost.append(f"{name} has {len(turns)} of {len(asked.story.steps) + 1} turns")
+        for turn, step in zip(turns, asked.story.steps, strict=False):
+            _look_at_turn(found, run, turn, step)
     if any(turn.status == TurnStatus.OPEN for turn in turns) and run.status in ENDED:
         found.wrong.append(f"A turn of {name} is still open")
     complete = sum(turn.status != TurnStatus.OPEN for turn in turns)
@@ -155,11 +157,16 @@ def _look_at_turn(found: Findings, run: Run, turn: Turn, step: Step) -> None:
 
 
 def _look_at_marks(found: Findings, asked: Asked, run: Run, left: Counter[str]) -> None:
-    for turn, step in zip(run.turns.all(), asked.story.steps, strict=False):
+    turns = {turn.inputs["token"]: turn for turn in run.turns.all() if turn.inputs}
+    for step in asked.story.steps:
         marks = left[f"{step.tool.rpartition('__')[2]} {step.token}"]
         if step.tool == MARK and marks > 1:
             found.duplicated.append(f"Run {run.pk} made its mark {step.token} {marks} times")
-        if turn.status == TurnStatus.COMPLETE and not turn.observation_error and not marks:
+        turn = turns.get(step.token)
+        if turn is None:
+            if run.status == RunStatus.SUCCEEDED:
+                found.lost.append(f"Run {run.pk} has no turn that calls {step.token}")
+        elif turn.status == TurnStatus.COMPLETE and not turn.observation_error and not marks:
             found.lost.append(f"Run {run.pk} says that it marked {step.token} and did not")
 
 

@@ -1,8 +1,10 @@
-"""Who plays in a chaos run: people, each in two tabs, and the stories they ask for."""
+"""Who plays in a chaos run: people, each in three tabs, and the stories they ask for."""
 
+import json
 import random
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 from django.core.management import call_command
 from django.test import Client
@@ -12,8 +14,11 @@ from tests.chaos.lines import Address, event_line, socket_line
 from tests.chaos.people import Asked, Person, Tab
 from tests.chaos.stories import Story, story
 
-TABS = (socket_line, event_line)
-"""How the two tabs of each person reach the server."""
+TABS = (("socket", socket_line, True), ("events", event_line, True), ("steady", event_line, False))
+"""How the tabs of each person reach the server, and whether their network is lost now and then.
+
+A page whose network stays learns nothing by coming back: it must be told.
+"""
 
 
 def prepare_people(seed: int, address: str, count: int, at_once: int, life: float) -> list[Person]:
@@ -22,10 +27,14 @@ def prepare_people(seed: int, address: str, count: int, at_once: int, life: floa
     return [_person(seed, number, address, at_once, life) for number in range(count)]
 
 
-def prepare_stories(seed: int, count: int) -> Callable[[], Asked | None]:
-    """Publish a policy for each of `count` stories, and return who hands them out."""
+def prepare_stories(seed: int, count: int, served: Path) -> Callable[[], Asked | None]:
+    """Publish a policy for each of `count` stories, and return who hands them out.
+
+    What the model server tells of them is written to the file `served`.
+    """
     chance = random.Random(f"stories {seed}")
     told = [story(chance, str(number)) for number in range(count)]
+    served.write_text(json.dumps({one.key: one.served for one in told if one.served}))
     for one in told:
         _publish(one)
     waiting = iter(told)
@@ -46,8 +55,8 @@ def _person(seed: int, number: int, address: str, at_once: int, life: float) -> 
     client.force_login(user)
     where = Address(address, conversation.pk, client.cookies["sessionid"].value)
     tabs = [
-        Tab(where, open_line, random.Random(f"tab {seed} {number} {tab}"), life)
-        for tab, open_line in enumerate(TABS)
+        Tab(name, where, open_line, random.Random(f"tab {seed} {number} {name}"), is_cut and life)
+        for name, open_line, is_cut in TABS
     ]
     return Person(tabs, random.Random(f"person {seed} {number}"), at_once)
 

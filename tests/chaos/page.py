@@ -63,6 +63,10 @@ class Page:
         live = {str(run.run): run.cursor for run in self.runs.values() if run.is_live}
         return {"type": "hello", "cursors": live, "after": self.settled}
 
+    def has_ended(self, run: int) -> bool:
+        """Tell whether the page shows the run's end."""
+        return run in self.runs and not self.runs[run].is_live
+
     def take(self, frame: dict[str, Any]) -> None:
         """Show a frame."""
         match frame["type"]:

@@ -37,12 +37,23 @@ class Asked:
 
 
 class Tab:
-    """One page on one conversation, which comes back after every loss."""
+    """One page on one conversation, which comes back after every loss.
+
+    Its network is lost after some `life` seconds; 0 is never.
+    """
 
     def __init__(
-        self, address: Address, open_line: OpenLine, chance: random.Random, life: float
+        self,
+        kind: str,
+        address: Address,
+        open_line: OpenLine,
+        chance: random.Random,
+        life: float,
     ) -> None:
+        self.kind = kind
         self.page = Page()
+        self.untrue: dict[int, float] = {}
+        self.longest_untrue = 0.0
         self.cuts = 0
         self.losses = 0
         self.errors: list[Frame] = []
@@ -53,11 +64,6 @@ class Tab:
         self._life = life
         self._line: Line | None = None
         self._changed = asyncio.Event()
-
-    @property
-    def kind(self) -> str:
-        """Return the name of how it reaches the server."""
-        return self._open_line.__name__.removesuffix("_line")
 
     @property
     def has_line(self) -> bool:
@@ -102,7 +108,8 @@ class Tab:
     async def _follow(self, line: Line) -> bool:
         """Show what comes until the line is lost or cut, and tell whether it was of use."""
         caught_up = False
-        dies_at = time.monotonic() + self._chance.expovariate(1 / self._life)
+        lives = self._chance.expovariate(1 / self._life) if self._life else float("inf")
+        dies_at = time.monotonic() + lives
         while True:
             left = SILENCE_SECONDS if self.is_calm else dies_at - time.monotonic()
             try:
@@ -132,7 +139,7 @@ class Tab:
 
 
 class Person:
-    """Somebody with one conversation in two tabs, who has `at_once` questions under way."""
+    """Somebody with one conversation in several tabs, who has `at_once` questions under way."""
 
     def __init__(self, tabs: list[Tab], chance: random.Random, at_once: int) -> None:
         self.tabs = tabs
@@ -152,6 +159,20 @@ class Person:
                 await self._watch(asked)
 
         await asyncio.gather(*(ask_on() for _ in range(self._at_once)))
+
+    def look_for_untrue(self, seconds: float, is_fair: bool) -> None:
+        """Note for how long a page has shown a run at work whose end another page shows.
+
+        Only while it is fair: the page has its line, and the server can know better.
+        """
+        for asked in self.asked:
+            run = asked.run
+            if run is None or not any(one.page.has_ended(run) for one in self.tabs):
+                continue
+            for tab in self.tabs:
+                is_untrue = is_fair and tab.has_line and not tab.page.has_ended(run)
+                tab.untrue[run] = tab.untrue.get(run, 0) + seconds if is_untrue else 0
+                tab.longest_untrue = max(tab.longest_untrue, tab.untrue[run])
 
     async def _ask(self, asked: Asked) -> None:
         """Send the message until it is answered, under the one id it has."""
@@ -189,7 +210,7 @@ class Person:
         assert run is not None
         tab = self._chance.choice(self.tabs)
         told: dict[object, float] = {}
-        while any(run not in one.page.runs or one.page.runs[run].is_live for one in self.tabs):
+        while not all(one.page.has_ended(run) for one in self.tabs):
             await asyncio.sleep(0.1)
             now = time.monotonic()
             after = asked.story.stop_after

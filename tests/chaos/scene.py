@@ -5,6 +5,8 @@ import asyncio
 import math
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
 from typing import TextIO
 
 from django.db import connection
@@ -12,13 +14,16 @@ from django.db import connection
 from chat.models import Run, Turn
 from tests.chaos.audit import Findings, audit
 from tests.chaos.cast import prepare_people, prepare_stories
-from tests.chaos.people import Tab
+from tests.chaos.people import Asked, Tab
 from tests.chaos.servers import PATIENCE, Servers
 from tests.chaos.strikes import Chaos, Strike
 
 RUNS_OF_ONE = 4
 STORY_SECONDS = 2.5
 """A story takes longer than this, so that there are enough of them."""
+
+LONGEST_UNTRUE = 18.0
+"""Seconds: two rounds of the pages' look at the record, and half as much for a busy machine."""
 
 DRAIN_SECONDS = 90
 """How long what is under way may take to end once all servers are up."""
@@ -43,7 +48,8 @@ class Scene:
         at_once = math.ceil(options.runs / count)
         seed, address = options.seed, self._servers.address
         self._people = prepare_people(seed, address, count, at_once, options.life)
-        self._tell_story = prepare_stories(seed, int(options.runs * (seconds / STORY_SECONDS + 2)))
+        count = int(options.runs * (seconds / STORY_SECONDS + 2))
+        self._tell_story = prepare_stories(seed, count, self._servers.stories)
         connection.close()
         self._servers.wait(self._servers.are_ready, "all servers")
         watching = threading.Thread(target=self._watch, name="people")
@@ -61,9 +67,15 @@ class Scene:
             raise failure
         is_spared = not any(name.startswith(("worker", "postgres")) for name in chaos.made)
         found = audit(self._people, self._servers.marks, is_spared)
-        for one in self._servers.all:
+        for one in self._servers.ours:
             if one.late:
                 found.wrong.append(f"{one.name} did not end within {PATIENCE:.0f} s of being asked")
+        for tab in (tab for person in self._people for tab in person.tabs):
+            if tab.longest_untrue > LONGEST_UNTRUE:
+                found.wrong.append(
+                    f"A page ({tab.kind}) showed a run at work {tab.longest_untrue:.1f} s after it "
+                    "could have known of its end"
+                )
         return self._report(chaos, found)
 
     def _watch(self) -> None:
@@ -79,8 +91,12 @@ class Scene:
             asyncio.create_task(person.ask_until(self._is_over.is_set, self._tell_story))
             for person in self._people
         ]
+        looked = time.monotonic()
         while not all(task.done() for task in asking) and not self._is_late.is_set():
             await asyncio.sleep(0.1)
+            passed, looked = time.monotonic() - looked, time.monotonic()
+            for person in self._people:
+                person.look_for_untrue(passed, self._servers.may_be_asked)
             for tab in tabs:
                 tab.is_calm = self._is_calm.is_set()
             for task in living:
@@ -111,8 +127,11 @@ class Scene:
         self._say(f"kills {chaos.made.total()} ({kinds})")
         cuts, losses = sum(tab.cuts for tab in tabs), sum(tab.losses for tab in tabs)
         self._say(f"sockets {len(tabs)}, cut {cuts} times, lost {losses} times in all")
-        slowest = max(one.longest_stop for one in self._servers.all)
+        slowest = max(one.longest_stop for one in self._servers.ours)
         self._say(f"longest stop on request {slowest:.1f} s")
+        self._say(f"longest untrue status {max(tab.longest_untrue for tab in tabs):.1f} s")
+        told = Counter(asked.story.key.rpartition("-")[0] for asked in self._asked())
+        self._say(f"stories {', '.join(f'{count} {kind}' for kind, count in sorted(told.items()))}")
         attempts = sum(Run.objects.values_list("attempt", flat=True))
         self._say(f"runs {Run.objects.count()}, attempts {attempts}")
         self._say(f"turns {Turn.objects.count()}")
@@ -122,6 +141,9 @@ class Scene:
         if not found.are_none:
             self._say(f"Repeat it with SEED={self._options.seed}; the log is {self._log.name}")
         return 0 if found.are_none else 1
+
+    def _asked(self) -> Iterator[Asked]:
+        return (asked for person in self._people for asked in person.asked)
 
     def _say(self, words: str) -> None:
         print(words, flush=True)

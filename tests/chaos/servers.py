@@ -142,14 +142,15 @@ class Server:
 
 
 class Servers:
-    """Postgres, Valkey, two of Daphne and two workers to be struck, and the tools' server."""
+    """Postgres, Valkey, two of Daphne and two workers to be struck; tools and a model besides."""
 
     def __init__(self, folder: Path, log: TextIO, settings: Mapping[str, str]) -> None:
         self.folder = folder
         self.marks = folder / "marks"
         self.marks.touch()
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=512)
-        self._marks_port = _free_port()
+        self._marks_port, self._model_port = _free_port(), _free_port()
+        self.stories = folder / "stories.json"
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
         self.environment = self._environment(settings)
         self._postgres = Postgres(folder / "postgres", folder, folder / "postgres.log")
@@ -159,16 +160,27 @@ class Servers:
         self.webs = [Server(f"web{n}", self._web, log) for n in range(WEBS)]
         self.workers = [Server(f"worker{n}", self._worker, log) for n in range(WORKERS)]
         self.tools = Server("marks", self._effects, log)
+        self.model = Server("model", self._teller, log)
 
     @property
     def all(self) -> list[Server]:
         """Return every server."""
-        return [self.postgres, self.redis, self.tools, *self.webs, *self.workers]
+        return [self.postgres, self.redis, self.tools, self.model, *self.ours]
+
+    @property
+    def ours(self) -> list[Server]:
+        """Return the servers that are our own programs."""
+        return [*self.webs, *self.workers]
+
+    @property
+    def may_be_asked(self) -> bool:
+        """Tell whether a page can learn what is stored: Redis may be away, the others not."""
+        return all(server.is_settled for server in (self.postgres, *self.webs))
 
     def start_stores(self) -> None:
         """Start what holds data, and the tools."""
         self._postgres.create()
-        for server in (self.postgres, self.redis, self.tools):
+        for server in (self.postgres, self.redis, self.tools, self.model):
             server.tend()
         self.wait(lambda: self._postgres.is_ready() and self._valkey.is_ready(), "the stores")
 
@@ -221,6 +233,7 @@ class Servers:
             "DATABASE_POOL": "8",
             "TURNSTONE_LOCAL_SERVERS": "none",
             "TURNSTONE_MCP": str(servers),
+            "OPENAI_BASE_URL": f"http://127.0.0.1:{self._model_port}/v1",
             "PYTHONUNBUFFERED": "1",
             "PYTHONFAULTHANDLER": "1",
             "PYTHONWARNINGS": "ignore:You're running the worker",
@@ -236,9 +249,14 @@ class Servers:
         return programs.worker(self.environment)
 
     def _effects(self) -> Program:
-        command = (sys.executable, "-m", "tests.chaos.effects")
-        arguments = (str(self._marks_port), str(self.marks))
-        return Program("marks", (*command, *arguments), ROOT, self.environment)
+        return self._beside("marks", "effects", self._marks_port, self.marks)
+
+    def _teller(self) -> Program:
+        return self._beside("model", "model", self._model_port, self.stories)
+
+    def _beside(self, name: str, module: str, port: int, file: Path) -> Program:
+        command = (sys.executable, "-m", f"tests.chaos.{module}", str(port), str(file))
+        return Program(name, command, ROOT, self.environment)
 
 
 @contextmanager

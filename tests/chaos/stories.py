@@ -5,25 +5,19 @@ any other run's.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.choice import ModelChoice
+from tests.chaos.scripts import SCRIPTS, SETTINGS, Step
 
 LEAVES_MARKS = ("marks__mark", "marks__look")
 MARK, LOOK = LEAVES_MARKS
 STOPPED_WHILE_ASKING = 0.2
-
-
-@dataclass(frozen=True)
-class Step:
-    """One turn of a story: the thought, and the call it leads to."""
-
-    thought: str
-    tool: str = ""
-    token: str = ""
+MODEL = "told-over-http"
+"""The name of the model that `tests/chaos/model.py` serves."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +25,9 @@ class Story:
     """A question with all that will be said to it.
 
     `ends` are the statuses with reasons that are honest when nobody stops it; `stop_after` is how
-    many seconds its person watches before they stop it, None for one who waits.
+    many seconds its person watches before they stop it, None for one who waits. `has_plain_turns`
+    where each step is one turn that says what the story says; other policies put it otherwise.
+    `served` are the replies of a story that a model server tells.
     """
 
     key: str
@@ -40,11 +36,16 @@ class Story:
     answer: str
     ends: frozenset[tuple[str, str]]
     stop_after: float | None = None
+    has_plain_turns: bool = True
+    served: tuple[str, ...] = ()
 
     @property
     def question(self) -> str:
         """Return what the person asks."""
         return f"Tell the story {self.key}."
+
+
+Tell = Callable[[random.Random, str], Story]
 
 
 def story(chance: random.Random, key: str) -> Story:
@@ -57,8 +58,35 @@ def story(chance: random.Random, key: str) -> Story:
 def _answered(chance: random.Random, key: str) -> Story:
     steps = _steps(chance, key, chance.randint(1, 4))
     answer = _words(chance, key, chance.randint(10, 80))
-    script = [*map(_said, steps), _final(key, answer)]
-    return _story(chance, key, script, steps, answer, ends={("succeeded", "answered")})
+    return _story(chance, key, _script("explicit", key, steps, answer), steps, answer)
+
+
+def _brief(chance: random.Random, key: str) -> Story:
+    """Tell what is over before anybody has looked: it may begin and end while Redis is away."""
+    answer = _words(chance, key, 5)
+    return _story(chance, key, _script("explicit", key, (), answer), (), answer)
+
+
+def _served(chance: random.Random, key: str) -> Story:
+    """Tell it by a model server, over HTTP, which at times asks for patience."""
+    told = _answered(chance, key)
+    replies = tuple(entry["say"] for entry in told.spec.model.script)
+    model = ModelChoice(provider="openai", model=MODEL)
+    return replace(told, spec=told.spec.model_copy(update={"model": model}), served=replies)
+
+
+def _otherwise(policy: str) -> Tell:
+    """Tell it under another policy, with calls that may be made again."""
+
+    def tell(chance: random.Random, key: str) -> Story:
+        drawn = _steps(chance, key, chance.randint(1, 3))
+        steps = tuple(step._replace(tool=LOOK) for step in drawn)
+        answer = _words(chance, key, chance.randint(10, 40))
+        told = _story(chance, key, _script(policy, key, steps, answer), steps, answer)
+        changes = {"policy": policy, "settings": SETTINGS.get(policy, {})}
+        return replace(told, spec=told.spec.model_copy(update=changes), has_plain_turns=False)
+
+    return tell
 
 
 def _asking(chance: random.Random, key: str) -> Story:
@@ -69,7 +97,7 @@ def _asking(chance: random.Random, key: str) -> Story:
 
 def _refused(chance: random.Random, key: str) -> Story:
     steps = _steps(chance, key, chance.randint(0, 2))
-    script: list[dict[str, Any]] = [*map(_said, steps)]
+    script: list[dict[str, Any]] = [*_script("explicit", key, steps, "")[:-1]]
     script.append({"fail": "refused", "after": f"Thought: {_words(chance, key, 6)}"})
     return _story(chance, key, script, steps, "", ends={("failed", "provider")})
 
@@ -78,7 +106,7 @@ def _worn_out(chance: random.Random, key: str) -> Story:
     turns = chance.randint(1, 3)
     steps = _steps(chance, key, turns)
     answer = _words(chance, key, 12)
-    script = [*map(_said, steps), {"say": answer}]
+    script = [*_script("explicit", key, steps, "")[:-1], {"say": answer}]
     limits = Limits(max_turns=turns)
     ends = {("exhausted", "turns")}
     return _story(chance, key, script, steps, answer, ends=ends, limits=limits)
@@ -90,20 +118,22 @@ def _stopped(chance: random.Random, key: str) -> Story:
 
 def _endless(chance: random.Random, key: str) -> Story:
     steps = _steps(chance, key, chance.randint(0, 2))
-    said = _final(key, _words(chance, key, 30))["say"]
-    script = [*map(_said, steps), {"hang": True, "after": said}]
+    *said, last = _script("explicit", key, steps, _words(chance, key, 30))
+    script = [*said, {"hang": True, "after": last["say"]}]
     told = _story(chance, key, script, steps, "", ends=set())
     return replace(told, stop_after=chance.uniform(0, 12))
 
 
-Tell = Callable[[random.Random, str], Story]
 KINDS: dict[str, tuple[int, Tell]] = {
-    "answered": (12, _answered),
+    "answered": (10, _answered),
+    "brief": (6, _brief),
+    "served": (6, _served),
     "refused": (2, _refused),
     "worn": (2, _worn_out),
     "asking": (4, _asking),
     "stopped": (2, _stopped),
     "endless": (2, _endless),
+    **{policy: (1, _otherwise(policy)) for policy in SCRIPTS if policy != "explicit"},
 }
 """How often each kind is told, and by what."""
 
@@ -115,13 +145,8 @@ def _steps(chance: random.Random, key: str, count: int) -> tuple[Step, ...]:
     )
 
 
-def _said(step: Step) -> dict[str, Any]:
-    inputs = f'{{"token": "{step.token}"}}'
-    return {"say": f"Thought: {step.thought}\nAction: {step.tool}\nAction Input: {inputs}"}
-
-
-def _final(key: str, answer: str) -> dict[str, Any]:
-    return {"say": f"Thought: {key} is told\nFinal Answer: {answer}"}
+def _script(policy: str, key: str, steps: Sequence[Step], answer: str) -> list[dict[str, Any]]:
+    return [{"say": text} for text in SCRIPTS[policy](steps, f"{key} is told", answer)]
 
 
 def _words(chance: random.Random, key: str, count: int) -> str:
@@ -136,7 +161,7 @@ def _story(
     steps: tuple[Step, ...],
     answer: str,
     *,
-    ends: set[tuple[str, str]],
+    ends: Collection[tuple[str, str]] = (("succeeded", "answered"),),
     limits: Limits | None = None,
 ) -> Story:
     rate = chance.uniform(15, 60)
