@@ -32,6 +32,7 @@ from chat.runs.lease import fence, park
 from chat.runs.patience import patiently
 from chat.runs.storable import storable_json
 from chat.runs.wake import wake
+from chat.transcripts.index import index_turn
 
 MOST_RESUMED = 100
 """How many runs one pass puts back into the line."""
@@ -104,6 +105,7 @@ class Asker:
                 expires_at=Now() + timedelta(seconds=settings.APPROVAL_SECONDS),
             )
             row.refresh_from_db()
+            index_turn(turn)  # it may stay open for an hour, and is looked for meanwhile
         self._run.status, self._run.stream_id = RunStatus.WAITING, reserved
         return row
 

@@ -27,7 +27,7 @@ def _index(run_id: int) -> int:
     run = Run.objects.select_for_update(no_key=True).filter(pk=run_id).first()
     if run is None:
         return 0
-    turns = list(run.turns.exclude(ended_at=None))
+    turns = list(run.turns.all())
     for turn in turns:
         index_turn(turn)
     if not run.is_live:

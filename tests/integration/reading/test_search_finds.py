@@ -305,13 +305,16 @@ def test_no_text_breaks_the_search(rita: User, text: str) -> None:
 def test_every_turn_can_be_indexed_anew(ada: User, tell: TellRun) -> None:
     ended = tell(ada, {"thought": "alpha"}, {"thought": "alpha"}, message="omega")
     live = tell(ada, {"thought": "alpha"}, status="running")
-    SearchDocument.objects.filter(run_id=live.pk).delete()
+    is_open = {"thought": "alpha", "status": "open", "ended_at": None}
+    waiting = tell(ada, is_open, status="waiting")
+    SearchDocument.objects.filter(run_id__in=[live.pk, waiting.pk]).delete()
     SearchDocument.objects.update(words=SearchVector(Value("stale")))
     said = StringIO()
 
     call_command("index_turns", stdout=said)
 
-    assert said.getvalue() == "3 turns can be found.\n"
-    assert found(ada, "alpha") == [ended.pk, ended.pk, live.pk]
+    assert said.getvalue() == "4 turns can be found.\n"
+    assert found(ada, "alpha") == [ended.pk, ended.pk, live.pk, waiting.pk]
+    assert found(ada, "status:waiting") == [waiting.pk]
     assert found(ada, "omega") == [ended.pk]
     assert found(ada, "stale") == []

@@ -21,6 +21,8 @@ from chat.runs import approvals, runner, tools
 from chat.runs.approvals import NotOpen, decide, expire
 from chat.runs.lease import LeaseLost
 from chat.runs.stop import stop
+from chat.transcripts.query import parse
+from chat.transcripts.search import find
 
 PAY = 'Thought: It is due.\nAction: bank__pay\nAction Input: {"to": "Eve", "amount": 7}'
 SUM = 'Thought: I reckon.\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
@@ -132,6 +134,30 @@ def test_who_watches_is_told_and_the_rows_name_that_frame(parked: Run, valkey: A
     assert (event["type"], event["index"]) == ("approval.requested", 0)
     assert f'data-approval="{parked.approvals.get().pk}"' in event["html"]
     assert parked.stream_id == last(parked).stream_id == newest
+
+
+def test_what_waits_for_its_owner_is_found_by_them_and_by_nobody_else(
+    payment: Run, ada: User, bob: User
+) -> None:
+    def finds(user: User, text: str) -> bool:
+        return bool(find(user, parse(text)).turn_ids)
+
+    assert finds(ada, "status:waiting")
+    assert finds(ada, "eve due tool:bank__pay -status:running")
+    assert not finds(bob, "status:waiting")
+
+    decide(payment.approvals.get(), by=ada, grant=True)
+    runner.work(payment.pk)
+
+    assert finds(ada, '"paid 7 to eve" status:answered')
+    assert not finds(ada, "status:waiting")
+
+
+def test_what_waited_and_was_stopped_is_found_by_how_it_ended(payment: Run, ada: User) -> None:
+    stop(payment, "Nobody knows this Eve.")
+
+    (turn,) = payment.turns.all()
+    assert find(ada, parse('status:stopped eve interrupted "nobody knows"')).turn_ids == [turn.pk]
 
 
 def test_an_allowed_action_runs_once_and_the_run_goes_on(
