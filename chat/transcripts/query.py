@@ -17,6 +17,7 @@ from django.contrib.postgres.search import CombinedSearchQuery, SearchQuery
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.sql.compiler import SQLCompiler
 
+from chat.transcripts.operators import unknown_operator
 from chat.transcripts.words import words
 
 FIELDS = ("policy", "tool", "user", "status", "run")
@@ -26,6 +27,7 @@ MOST_CLAUSES = 32
 Match = SearchQuery | CombinedSearchQuery
 
 _QUOTES = str.maketrans("“”„‟«»\x00", '"""""" ')
+_NUMBER = re.compile(r"\d+([.,]\d+)*%?")
 _CLAUSE = re.compile(
     r"""
     (?P<is_negative> - (?!-) (?=\S) )?
@@ -162,12 +164,25 @@ def _clauses(text: str) -> Iterator[Term | FieldClause]:
             yield _term(_closed(clause), found["phrase"], is_negative, True)
         else:
             bare = clause.removeprefix("-") if is_negative else clause
+            _refuse_operators(clause, bare, follows_quotes=text[: found.start()].endswith('"'))
             yield _term(clause, bare, is_negative, False)
 
 
 def _is_heading(found: re.Match[str]) -> bool:
     """Tell whether `Error:` is a pasted word with its colon rather than a field without a value."""
     return not (found["quoted"] or found["value"]) and found["field"].lower() not in FIELDS
+
+
+def _refuse_operators(clause: str, bare: str, *, follows_quotes: bool) -> None:
+    if clause != bare and _NUMBER.fullmatch(bare):
+        raise QueryError(
+            f'{clause} may be a number, or mean "without {bare}". Signs are not compared: write '
+            f'{bare} to find it, or -"{bare}" to leave it out.'
+        )
+    said = unknown_operator(bare, follows_quotes=follows_quotes)
+    if said:
+        quoted = bare.replace('"', "")
+        raise QueryError(f'{clause}: {said}. To find just this, quote it: "{quoted}"')
 
 
 def _field(clause: str, is_negative: bool, found: re.Match[str]) -> FieldClause:

@@ -66,3 +66,9 @@ def test_words_in_an_unknown_field_are_words(ada: User, tell: TellRun) -> None:
     run = tell(ada, {"thought": "the error: no module"})
 
     assert [turn.run for turn in find_turns(ada)("error:module")] == [run.pk]
+
+
+def test_operators_that_a_model_brings_along_are_words(ada: User, tell: TellRun) -> None:
+    run = tell(ada, {"thought": "either one or two"})
+
+    assert [turn.run for turn in find_turns(ada)("(one OR two) -5*")] == [run.pk]

@@ -61,6 +61,24 @@ def test_fields_are_understood(text: str, expected: tuple[str, str, bool]) -> No
         ("cat !!!", "!!! holds nothing to search for"),
         ("cat -", "- holds nothing to search for"),
         ('""', '"" holds nothing to search for'),
+        ("one OR two", "OR: there is no OR: every word of a query has to stand in the turn."),
+        ("one|two", "one|two: there is no OR"),
+        ("one AND two", "AND: AND is not needed"),
+        ("NOT one", "NOT: there is no NOT: write -word"),
+        ("!one", "!one: there is no NOT"),
+        ("(one two) three", "(one: there are no parentheses"),
+        ("-(one two)", "-(one: there are no parentheses"),
+        ("step*", "step*: there is no *: a word is found in its English forms"),
+        ("step*", 'To find just this, quote it: "step*"'),
+        ("st*p", "st*p: there is no *"),
+        ("*step", "*step: there is no *"),
+        ('"step 5"~3', "~3: there is no ~"),
+        ("step~2", "step~2: there is no ~"),
+        ("step^2", "step^2: there is no ^"),
+        ('"step 5"^2', "^2: there is no ^"),
+        ("/ste?p/", "/ste?p/: there are no regular expressions"),
+        ("-5", '-5 may be a number, or mean "without 5".'),
+        ("cold -273.15", 'write 273.15 to find it, or -"273.15" to leave it out.'),
         ("x" * (MOST_CHARACTERS + 1), "The query has 1,001 characters"),
         ("x " * 40, "The query has 40 parts"),
     ],
@@ -70,6 +88,24 @@ def test_what_cannot_be_searched_for_is_named(text: str, message: str) -> None:
         parse(text)
 
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one or two and not three", ["one", "or", "two", "and", "not", "three"]),
+        ('"OR" "AND"', ["or", "and"]),
+        ('"(a b)"', ["a b"]),
+        ("read(a, b)", ["read a", "b"]),
+        ('"step*" "/re/" "x^2" "a|b"', ["step", "re", "x 2", "a b"]),
+        ('"step" ~3', ["step", "3"]),
+        ("/usr/bin ~/notes", ["usr bin", "notes"]),
+        ('-"5" 5', ["5", "5"]),
+        ("-2026-11-22 wow!", ["2026 11 22", "wow"]),
+    ],
+)
+def test_what_only_looks_like_an_operator_is_searched_for(text: str, expected: list[str]) -> None:
+    assert [" ".join(term.words) for term in parse(text).terms] == expected
 
 
 def test_nothing_is_a_query_too() -> None:
