@@ -27,13 +27,15 @@ class AtTheTerminal:
     out: TextIO
     control: Control
 
-    def __call__(self, tool: Tool, call: ToolCall) -> Approval:
+    def __call__(self, tool: Tool, call: ToolCall, why: str) -> Approval:
         """Return what was said; raises Stopped or OutOfTime while nothing is."""
         inputs = json.dumps(call.inputs, indent=2, ensure_ascii=False)
         shown = revealed(inputs, escape_of)
         # What was typed before the question was there is no answer to it.
         termios.tcflush(self.asked.fileno(), termios.TCIFLUSH)
         print(f"\nMay {tool.name} be called with exactly this?\n{shown}", file=self.out)
+        if why:
+            print(why, file=self.out)
         print("[y/N, or what to do instead] ", end="", file=self.out, flush=True)
         said = self._line().strip()
         if said.lower() in _YES:

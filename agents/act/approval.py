@@ -1,9 +1,10 @@
 """Let a risky action wait for a person's yes; with nobody to ask, the answer is no."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+from agents.act.leaving import why_ask
 from agents.contracts import Observation, ToolCall, Value
 from agents.errors import InvalidInputs, NotApproved, ToolNotFound
 from agents.events import ActionProposed, Event, Observed
@@ -27,13 +28,15 @@ class Approval(Value):
     has_begun: bool = False
 
 
-Ask = Callable[[Tool, ToolCall], Approval]
-"""Asks a person about a call that has been proposed; raises Parked to be asked again later."""
+Ask = Callable[[Tool, ToolCall, str], Approval]
+"""Asks a person about a call that has been proposed, and says why where it is not the tool's own
+risk; raises Parked to be asked again later."""
 
 
-def nobody(tool: Tool, call: ToolCall) -> Approval:
+def nobody(tool: Tool, call: ToolCall, why: str) -> Approval:
     """Refuse, for there is nobody to ask."""
-    return Approval(granted=False, feedback="There is nobody to ask for approval.")
+    feedback = f"{why} There is nobody to ask for approval.".strip()
+    return Approval(granted=False, feedback=feedback)
 
 
 def needs_approval(tool: Tool, names: tuple[str, ...] = ()) -> bool:
@@ -48,13 +51,16 @@ def needs_approval(tool: Tool, names: tuple[str, ...] = ()) -> bool:
 class Approved:
     """Ask once an action is proposed, before its tool runs; a no becomes an observation.
 
-    `names` are tools to ask about beside those that are sensitive or dangerous.
+    `names` are tools to ask about beside those that are sensitive or dangerous. A call that goes
+    out is asked about as soon as it may carry something away, see `why_ask`; `own` are steps of the
+    policy that are no tools.
     """
 
     act: Act
     toolkit: Toolkit
     ask: Ask = nobody
     names: tuple[str, ...] = ()
+    own: Collection[str] = ()
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the wrapped events, or the refused action with what was said to it."""
@@ -65,14 +71,14 @@ class Approved:
         for event in self.act(state):
             yield event
             if isinstance(event, ActionProposed):
-                said = self._asked(event.call)
+                said = self._asked(state, event.call)
                 if said is not None and not said.granted:
                     yield _refusal(event.call, said)
                     return
 
     def _go_on(self, state: State, call: ToolCall) -> Iterator[Event]:
         """Carry on with an action that an earlier worker proposed, and may have asked about."""
-        said = self._asked(call)
+        said = self._asked(state, call)
         if said is None:
             yield from self.act(state)
         elif said.granted:
@@ -80,16 +86,17 @@ class Approved:
         else:
             yield _refusal(call, said)
 
-    def _asked(self, call: ToolCall) -> Approval | None:
+    def _asked(self, state: State, call: ToolCall) -> Approval | None:
         """Return what was said to the call; None where it needs no approval."""
         try:
             tool = self.toolkit.get(call.tool)
-            if not needs_approval(tool, self.names):
+            why = why_ask(state, tool, self.toolkit, self.own)
+            if not why and not needs_approval(tool, self.names):
                 return None
             self.toolkit.validate(tool, call.inputs)
         except (ToolNotFound, InvalidInputs):
             return None  # it can only fail, and nobody need be asked for that
-        return self.ask(tool, call)
+        return self.ask(tool, call, why)
 
 
 def _refusal(call: ToolCall, said: Approval) -> Observed:

@@ -10,6 +10,8 @@ from agents.policies.parts import Build, Parts
 from agents.policies.spec import PolicySpec
 from agents.policies.with_goal import with_goal
 from agents.policy import Policy
+from agents.think.evidence import MODEL_STEP
+from agents.tools.finishing import COMPLETE, FAIL
 from agents.tools.mcp_tools import is_mcp
 from agents.tools.toolkit import Toolkit
 
@@ -22,6 +24,10 @@ POLICIES: dict[str, Build] = {
     "rewoo": rewoo.build,
     "self_repair": self_repair.build,
 }
+
+
+OWN_STEPS = frozenset({COMPLETE, FAIL, MODEL_STEP})
+"""Actions that a policy offers by itself."""
 
 
 def build(spec: PolicySpec, parts: Parts) -> Policy:
@@ -37,7 +43,7 @@ def build(spec: PolicySpec, parts: Parts) -> Policy:
     parts = replace(parts, settings=spec.settings, approve=spec.approve)
     policy = with_goal(POLICIES[spec.policy])(parts)
     # Here and nowhere else, so that no policy can forget to ask, or to count.
-    act = Approved(policy.act, parts.toolkit, parts.ask, parts.approve)
+    act = Approved(policy.act, parts.toolkit, parts.ask, parts.approve, OWN_STEPS)
     return replace(policy, act=act, decide=BudgetLimit(policy.decide, parts.model.budget))
 
 

@@ -27,7 +27,7 @@ class Parts:
     """One run's model, tools and limits, what its policy version sets beside them, whom to ask.
 
     `ask` is asked before a sensitive or dangerous tool runs, and one that `approve` names; by
-    default nobody is there.
+    default nobody is there. It is also asked before a call that may carry away what was read.
     """
 
     model: Model
@@ -38,8 +38,8 @@ class Parts:
     approve: tuple[str, ...] = ()
 
     def asks_about(self, tool: Tool) -> bool:
-        """Tell whether a person is asked before each call of the tool."""
-        return needs_approval(tool, self.approve)
+        """Tell whether a person is asked before calls of the tool, all of them or some."""
+        return tool.reaches_out or needs_approval(tool, self.approve)
 
     def settings_as(self, kind: type[Settings]) -> Settings:
         """Return the settings as the policy's own; raises ConfigurationError naming the wrong."""

@@ -19,7 +19,7 @@ _PAGES = ("text/html", "application/xhtml+xml")
 def http_get_tool(reach: Reach) -> Tool:
     """Return the tool that reads pages within `reach`."""
 
-    @tool(timeout=30, safety=Safety.MODERATE)
+    @tool(timeout=30, safety=Safety.MODERATE, reaches_out=True)
     def http_get(
         url: Annotated[str, Field(description="such as https://example.org/page")],
         control: Control,

@@ -18,6 +18,8 @@ class McpServer(Value):
 
     `env` is all that a started server gets of the environment, but for PATH, HOME and the like.
     `timeout` is in seconds for one call; `tools` are those to offer, all of them when empty.
+    `reaches_out` says whether what its tools are given may leave this machine; what the server says
+    of itself counts where it is left out.
     """
 
     name: str = Field(pattern=_NAME, max_length=40)
@@ -30,6 +32,7 @@ class McpServer(Value):
     timeout: float = Field(default=60.0, gt=0, le=3600)
     tools: tuple[str, ...] = ()
     safety: Safety = Safety.MODERATE
+    reaches_out: bool | None = None
 
     @model_validator(mode="after")
     def _is_reached_in_one_way(self) -> "McpServer":

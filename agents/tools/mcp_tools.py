@@ -133,7 +133,16 @@ def _tool(link: McpConnection, told: "types.Tool") -> Tool:
         safety=server.safety,
         idempotent=bool(hints and (hints.read_only_hint or hints.idempotent_hint)),
         wants_control=True,
+        reaches_out=_reaches_out(server, hints),
+        brings_in=True,
     )
+
+
+def _reaches_out(server: McpServer, hints: "types.ToolAnnotations | None") -> bool:
+    """Tell whether inputs may leave this machine: as the administrator, else the server says."""
+    if server.reaches_out is not None:
+        return server.reaches_out
+    return hints is None or hints.open_world_hint is not False
 
 
 def _runner(link: McpConnection, name: str) -> Callable[..., Iterator[str | Image]]:

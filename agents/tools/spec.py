@@ -37,7 +37,9 @@ class Tool:
     again. A `run` that returns an iterator streams its output, images among it. What a `terminal`
     tool says is the run's answer and ends it, for the reason that `ends` gives. `release` lets go
     of what the tool holds from call to call, such as a browser; it is called at the run's end and
-    may be called again.
+    may be called again. `reaches_out` means that inputs leave this machine, so that a person is
+    asked once they may carry something away; `brings_in` that what it says may be private, or a
+    stranger's words, as it always may be of a tool that reaches out.
     """
 
     name: str
@@ -52,6 +54,8 @@ class Tool:
     terminal: bool = False
     ends: Reason = Reason.ANSWERED
     release: Callable[[], None] | None = None
+    reaches_out: bool = False
+    brings_in: bool = False
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -73,6 +77,8 @@ def tool(
     idempotent: bool = True,
     terminal: bool = False,
     ends: Reason = Reason.ANSWERED,
+    reaches_out: bool = False,
+    brings_in: bool = False,
 ) -> Callable[[Callable[..., Result]], Tool]:
     """Make a Tool of a function: its name, its docstring and its annotated parameters.
 
@@ -106,6 +112,8 @@ def tool(
             wants_extras="extras" in hints,
             terminal=terminal,
             ends=ends,
+            reaches_out=reaches_out,
+            brings_in=brings_in,
         )
 
     return make

@@ -33,7 +33,7 @@ Search = Callable[[str, int, Control], Iterable[Hit]]
 def web_search_tool(search: Search) -> Tool:
     """Return the tool over one way to search."""
 
-    @tool(timeout=40, safety=Safety.MODERATE)
+    @tool(timeout=40, safety=Safety.MODERATE, reaches_out=True)
     def web_search(
         query: Annotated[str, Field(description="what one would type into a search engine")],
         control: Control,

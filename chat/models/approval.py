@@ -38,8 +38,8 @@ class ApprovalManager(models.Manager["Approval"]):
 class Approval(models.Model):
     """The question whether one turn's action may run, with exactly what it would be called with.
 
-    The run is held by nobody while it waits. After `expires_at` silence is a no. `feedback` is what
-    the person wants the model to know.
+    The run is held by nobody while it waits. After `expires_at` silence is a no. `why` says what
+    made it ask beside the tool's own risk. `feedback` is what the person wants the model to know.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="approvals")
@@ -47,6 +47,7 @@ class Approval(models.Model):
     tool = models.CharField(max_length=120)
     inputs = OrderedJSONField()
     safety = models.CharField(max_length=12)
+    why = models.CharField(max_length=500, blank=True, default="", db_default="")
 
     status = models.CharField(max_length=12, choices=ApprovalStatus, default=ApprovalStatus.PENDING)
     feedback = models.TextField(blank=True)

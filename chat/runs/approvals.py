@@ -53,14 +53,14 @@ class Asker:
         self._channel = channel
         self._control = control
 
-    def __call__(self, tool: Tool, call: ToolCall) -> contract.Approval:
+    def __call__(self, tool: Tool, call: ToolCall, why: str) -> contract.Approval:
         """Return the answer to the open turn's action; raises Parked while there is none.
 
         Raises Stopped, and LeaseLost when the run has gone on elsewhere.
         """
         turn, row = patiently(self._find, self._control)
         if row is None or row.is_pending:
-            row = self._wait(turn, tool, call)
+            row = self._wait(turn, tool, call, why)
         if not _is_of(row, tool, call) or not _is_of(turn, tool, call):
             return contract.Approval(granted=False, feedback=CHANGED)
         if row.status == ApprovalStatus.GRANTED:
@@ -74,10 +74,10 @@ class Asker:
         turn = self._run.turns.filter(status=TurnStatus.OPEN).latest("index")
         return turn, self._run.approvals.filter(turn_index=turn.index).first()
 
-    def _wait(self, turn: Turn, tool: Tool, call: ToolCall) -> Approval:
+    def _wait(self, turn: Turn, tool: Tool, call: ToolCall, why: str) -> Approval:
         """Park the run and raise Parked; return the answer if it has come in this very moment."""
         reserved = self._channel.reserve()
-        row = patiently(lambda: self._park(turn, tool, call, reserved), self._control)
+        row = patiently(lambda: self._park(turn, tool, call, why, reserved), self._control)
         turn.approval = row
         html = patiently(lambda: render_turn(turn, self._run), self._control)
         event = frames.approval("requested" if row.is_pending else "decided", turn.index, html)
@@ -86,7 +86,7 @@ class Asker:
             raise Parked
         return row
 
-    def _park(self, turn: Turn, tool: Tool, call: ToolCall, reserved: str) -> Approval:
+    def _park(self, turn: Turn, tool: Tool, call: ToolCall, why: str, reserved: str) -> Approval:
         run = Run.objects.select_for_update(no_key=True).get(pk=self._run.pk)
         row = run.approvals.filter(turn_index=turn.index).first()
         is_done = run.status == RunStatus.WAITING and run.stream_id == reserved
@@ -102,6 +102,7 @@ class Asker:
                 tool=storable(tool.name)[:120],
                 inputs=storable_json(call.inputs),
                 safety=tool.safety,
+                why=storable(why)[:500],
                 expires_at=Now() + timedelta(seconds=settings.APPROVAL_SECONDS),
             )
             row.refresh_from_db()

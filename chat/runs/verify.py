@@ -9,12 +9,11 @@ from pydantic import ValidationError
 from agents.contracts import Outcome, Reason, ReasonKind, ReasonNode, ToolCall, Usage
 from agents.contracts import Turn as TurnValue
 from agents.errors import ConfigurationError, ToolNotFound
+from agents.policies import OWN_STEPS
 from agents.policies.spec import PolicySpec
 from agents.recording import Recorded, RecordedCall
 from agents.replay import replay
-from agents.think.evidence import MODEL_STEP
 from agents.tools.catalogue import TOOLS, toolkit
-from agents.tools.finishing import COMPLETE, FAIL
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.output import storable
 from agents.tools.spec import Tool
@@ -25,9 +24,6 @@ from chat.runs.before import history
 from chat.runs.storable import storable_json
 from chat.runs.tools import setup
 from chat.transcripts.recall import find_turns
-
-OF_POLICIES = {COMPLETE, FAIL, MODEL_STEP}
-"""What a policy offers by itself."""
 
 
 class Verdict(StrEnum):
@@ -148,7 +144,7 @@ def _tools(run: Run, spec: PolicySpec, turns: list[Turn]) -> Toolkit:
     missing = {t.tool for t in called if t.observation_error == ToolNotFound.__name__}
     kit = Toolkit(tool for tool in found.tools if tool.name not in missing)
     for turn in called:
-        if turn.tool not in missing | OF_POLICIES and not _has(kit, turn.tool):
+        if turn.tool not in missing | OWN_STEPS and not _has(kit, turn.tool):
             kit.register(_made_up(turn.tool, called))
     return kit
 

@@ -52,10 +52,11 @@ def question_in_words(approval: Approval) -> str:
 @register.filter
 def risk_in_words(approval: Approval) -> str:
     """Say why it is asked."""
-    return {
+    risk = {
         Safety.SENSITIVE: "It can change something, or reach what is private.",
         Safety.DANGEROUS: "It can do harm that cannot be undone.",
     }.get(Safety(approval.safety), "")
+    return f"{approval.why} {risk}".strip()
 
 
 @register.filter

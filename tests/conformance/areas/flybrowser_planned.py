@@ -135,7 +135,7 @@ def check_approval(case: Case) -> str | None:
     approver = given["approver"]
     asked: list[str] = []
 
-    def ask(risky: Tool, call: ToolCall) -> Approval:
+    def ask(risky: Tool, call: ToolCall, why: str) -> Approval:
         asked.append(risky.name)
         return Approval(granted=approver is not None and "True" in str(approver))
 

@@ -69,7 +69,7 @@ def check_approval(case: Case) -> str | None:
         """Run a command."""
         return f"ran {command}"
 
-    def say(_: Tool, __: ToolCall) -> Approval:
+    def say(_: Tool, __: ToolCall, why: str) -> Approval:
         return Approval(granted=asked["approve"], feedback=asked.get("feedback", ""))
 
     kit = Toolkit([shell])

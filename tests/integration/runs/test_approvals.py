@@ -409,7 +409,7 @@ def test_a_worker_that_lost_its_run_cannot_ask_in_it(parked: Run, ada: User) -> 
     assert call is not None
 
     with pytest.raises(LeaseLost):
-        approvals.Asker(asker_run, channel, control)(kit.get("calculator"), call)
+        approvals.Asker(asker_run, channel, control)(kit.get("calculator"), call, "")
     assert not parked.approvals.exists()
 
 

@@ -36,11 +36,11 @@ def state(call: ToolCall, *, is_proposed: bool = False) -> State:
     return State("Q?", turns=[Turn(index=0, thought=node, action=action)], is_open=True)
 
 
-def yes(tool: Tool, call: ToolCall) -> Approval:
+def yes(tool: Tool, call: ToolCall, why: str) -> Approval:
     return Approval(granted=True)
 
 
-def no(tool: Tool, call: ToolCall) -> Approval:
+def no(tool: Tool, call: ToolCall, why: str) -> Approval:
     return Approval(granted=False, feedback="use `ls` instead")
 
 
@@ -80,7 +80,7 @@ def test_an_allowed_call_that_was_only_proposed_runs_though_it_may_not_run_twice
 
 
 def test_an_allowed_call_that_had_begun_is_not_made_again() -> None:
-    def had_begun(tool: Tool, call: ToolCall) -> Approval:
+    def had_begun(tool: Tool, call: ToolCall, why: str) -> Approval:
         return Approval(granted=True, has_begun=True)
 
     act = Approved(ByName(KIT, Control()), KIT, had_begun)
@@ -92,7 +92,7 @@ def test_an_allowed_call_that_had_begun_is_not_made_again() -> None:
 
 
 def test_a_call_is_proposed_before_anybody_is_asked() -> None:
-    def later(tool: Tool, call: ToolCall) -> Approval:
+    def later(tool: Tool, call: ToolCall, why: str) -> Approval:
         raise Parked
 
     told = Approved(ByName(KIT, Control()), KIT, later)(state(CALL))
@@ -127,7 +127,7 @@ def test_a_call_proposed_before_a_crash_is_not_made_unasked() -> None:
 
 @pytest.mark.parametrize("inputs", [{}, {"path": 7}, {"path": "a", "force": True}])
 def test_nobody_is_asked_about_a_call_that_cannot_be_made(inputs: dict[str, object]) -> None:
-    def never(tool: Tool, call: ToolCall) -> Approval:
+    def never(tool: Tool, call: ToolCall, why: str) -> Approval:
         raise AssertionError("Nobody should be asked.")
 
     act = Approved(ByName(KIT, Control()), KIT, never)

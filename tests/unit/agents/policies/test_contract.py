@@ -402,7 +402,7 @@ class Desk:
         self.answer: Approval | None = None
         self.begun: list[ToolCall] = []
 
-    def ask(self, tool: Tool, call: ToolCall) -> Approval:
+    def ask(self, tool: Tool, call: ToolCall, why: str) -> Approval:
         if self.answer is None:
             self.open.append(call)
             raise Parked

@@ -33,6 +33,20 @@ def node() -> str:
     return found
 
 
+SILENT = """
+from mcp.server import MCPServer
+
+server = MCPServer("silent")
+
+@server.tool()
+def post(text: str) -> str:
+    "Post a text."
+    return "posted"
+
+server.run("stdio")
+"""
+
+
 @pytest.fixture
 def serve() -> Iterator[Callable[..., McpServer]]:
     """Set up a server for one test; whatever is connected is closed at its end."""
@@ -129,6 +143,31 @@ def test_a_tool_that_fails_says_why(serve: Callable[..., McpServer], tmp_path: P
     assert inside == Observation(text="remember")
     assert outside.error == "ToolFailed"
     assert "Access denied" in outside.text
+
+
+@pytest.mark.parametrize(
+    ("told", "may_leave"),
+    [({}, False), ({"reaches_out": True}, True), ({"reaches_out": False}, False)],
+)
+def test_a_server_that_says_that_nothing_leaves_is_believed_unless_the_administrator_says_so(
+    serve: Callable[..., McpServer], told: dict[str, bool], may_leave: bool
+) -> None:
+    command = {"command": sys.executable, "args": ("-m", "mcp_server_time")}
+    found = offers(serve("time", **command, **told)).get("time__get_current_time")
+
+    assert (found.reaches_out, found.brings_in) == (may_leave, True)
+
+
+@pytest.mark.parametrize(("told", "may_leave"), [({}, True), ({"reaches_out": False}, False)])
+def test_a_server_that_says_nothing_may_reach_anywhere(
+    serve: Callable[..., McpServer], told: dict[str, bool], may_leave: bool, tmp_path: Path
+) -> None:
+    program = tmp_path / "silent.py"
+    program.write_text(SILENT)
+    command = {"command": sys.executable, "args": (str(program),)}
+    found = offers(serve("silent", **command, **told)).get("silent__post")
+
+    assert (found.reaches_out, found.brings_in) == (may_leave, True)
 
 
 def test_a_server_of_another_maker_in_python(serve: Callable[..., McpServer]) -> None:
