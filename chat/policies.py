@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from django.apps.registry import Apps
 from django.conf import settings
 from django.db.models import QuerySet
 
 from agents.policies import planned, reflexion, rewoo, self_repair
 from agents.policies.spec import Limits, PolicySpec
-from chat.models import Policy
-from chat.models.policy import digest_of
+from chat.models import Policy, PolicyVersion
 
 TOOLS = ("calculator", "convert_units", "current_time", "python_repl", "search_transcripts")
 ASK = "ask_user"
@@ -124,17 +124,27 @@ def offered() -> QuerySet[Policy]:
     return Policy.objects.filter(is_offered=True, versions__isnull=False).distinct()
 
 
-def publish_seeds(**_: Any) -> None:
-    """Publish each policy of this release once; what people made of it since then stays."""
+def publish_seeds(apps: Apps | None = None, **_: Any) -> None:
+    """Publish each policy of this release, as the network is allowed; what people made stays.
+
+    A database that was migrated only a part of the way, as `apps` tell, is left alone.
+    """
+    if apps is not None and not _is_up_to_date(apps):
+        return
     for slug, seed in _SEEDS.items():
         policy, _created = Policy.objects.get_or_create(
             slug=slug, defaults={"name": seed.name, "description": seed.description}
         )
-        versions = policy.versions
         spec = _with_network(seed.spec) if settings.NETWORK_TOOLS else seed.spec
-        is_known = versions.filter(digest=digest_of(spec)).exists()
-        if not is_known and not versions.exclude(created_by=None).exists():
-            policy.publish(spec)
+        newest = policy.versions.order_by("-number").first()
+        if newest is None or newest.is_of_release:
+            policy.publish(spec, by_release=True)
+
+
+def _is_up_to_date(apps: Apps) -> bool:
+    then = apps.get_model("chat", "PolicyVersion")._meta.get_fields()
+    now = PolicyVersion._meta.get_fields()
+    return {field.name for field in now} <= {field.name for field in then}
 
 
 def _with_network(spec: PolicySpec) -> PolicySpec:

@@ -29,23 +29,32 @@ class Policy(models.Model):
         """Return the version that new runs use."""
         return self.versions.order_by("-number")[0]
 
-    def publish(self, spec: PolicySpec) -> "PolicyVersion":
-        """Return the latest version if it says the same, else a new one."""
+    def publish(self, spec: PolicySpec, *, by_release: bool = False) -> "PolicyVersion":
+        """Return the latest version if it says the same, else a new one.
+
+        `by_release` marks it as one that a later release may follow up.
+        """
         content = spec.model_dump(mode="json")
         newest = self.versions.order_by("-number").first()
         if newest is not None and newest.digest == digest_of(spec):
             return newest
         number = newest.number + 1 if newest is not None else 1
-        return self.versions.create(number=number, content=content, digest=digest_of(spec))
+        return self.versions.create(
+            number=number, content=content, digest=digest_of(spec), is_of_release=by_release
+        )
 
 
 class PolicyVersion(models.Model):
-    """What a run was made by, fixed for ever; `content` is a PolicySpec as JSON."""
+    """What a run was made by, fixed for ever; `content` is a PolicySpec as JSON.
+
+    `is_of_release` tells what a release published from what people did.
+    """
 
     policy = models.ForeignKey(Policy, on_delete=models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
     content = models.JSONField()
     digest = models.CharField(max_length=64)
+    is_of_release = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from django.conf import settings
 
 from agents.control import Control
-from agents.tools.catalogue import not_offered, toolkit
+from agents.tools.catalogue import NETWORK, not_offered, toolkit
 from agents.tools.tool_setup import ToolSetup, tool_setup
 from agents.tools.toolkit import Toolkit
 from chat.models import Run
@@ -19,9 +19,15 @@ logger = logging.getLogger(__name__)
 def tools_for(run: Run, names: Iterable[str], control: Control | None = None) -> Toolkit:
     """Return the named tools that can be offered; close them when the run is let go of.
 
-    Raises ConfigurationError for a name that is no tool's, and what `control.check` raises.
+    Where the network is not allowed, none that reaches out is among them, whatever an old version
+    of a policy names. Raises ConfigurationError for a name that is no tool's, and what
+    `control.check` raises.
     """
     owner = run.conversation.owner
+    names = list(names)
+    if not settings.NETWORK_TOOLS and (closed := [name for name in names if name in NETWORK]):
+        logger.info("Not allowed here, so not offered: %s", ", ".join(closed))
+        names = [name for name in names if name not in NETWORK]
     found = find_turns(owner, excluding=run)
     return toolkit(names, find_turns=found, setup=setup(), control=control)
 

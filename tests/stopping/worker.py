@@ -96,6 +96,7 @@ def stage(folder: Path, database: str, redis: str, **settings: str) -> Iterator[
             "TURNSTONE_LOCAL_SERVERS": "none",
             "TURNSTONE_LEASE_SECONDS": str(LEASE_SECONDS),
             "TURNSTONE_GRACE_SECONDS": str(GRACE_SECONDS),
+            "TURNSTONE_NETWORK_TOOLS": "true",
             "TURNSTONE_HTTP_ALLOW": models.place,
             "TURNSTONE_MCP": str(mcp),
             "PYTHONUNBUFFERED": "1",

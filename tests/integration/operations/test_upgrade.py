@@ -38,6 +38,11 @@ SELECT table_name, column_name, data_type, character_maximum_length, is_nullable
 FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, column_name
 """
 INDEXES = "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"
+OWN_VERSION = """
+INSERT INTO chat_policyversion (number, content, digest, created_at, policy_id)
+SELECT 2, v.content || '{"tools": ["calculator"]}', 'own', now(), v.policy_id
+FROM chat_policyversion v JOIN chat_policy p ON p.id = v.policy_id WHERE p.slug = 'explicit';
+"""
 Parameters = dict[str, Any]
 Python = Callable[..., str]
 
@@ -123,6 +128,24 @@ def test_a_first_question_that_an_earlier_release_began_twice_stays_in_both_conv
         query = """SELECT count(*), count(DISTINCT client_message_id) FROM chat_run
             WHERE client_message_id = (SELECT client_message_id FROM chat_run WHERE id = 900)"""
         assert new.execute(query).fetchone() == (2, 1)
+
+
+def test_an_upgrade_tells_what_a_release_published_from_what_people_did(
+    first: Parameters, python: Python
+) -> None:
+    with psycopg.connect(address_of(first)) as old:
+        old.execute(OWN_VERSION)
+
+    python(first, "manage.py", "migrate")
+
+    with psycopg.connect(address_of(first)) as new:
+        query = """SELECT slug, number, is_of_release FROM chat_policyversion v
+            JOIN chat_policy p ON p.id = v.policy_id WHERE slug IN ('explicit', 'short')
+            ORDER BY slug, number"""
+        found = new.execute(query).fetchall()
+    assert found[:2] == [("explicit", 1, True), ("explicit", 2, False)]
+    assert not any(is_of_release for slug, _, is_of_release in found if slug != "explicit")
+    assert len([slug for slug, _, _ in found if slug == "explicit"]) == 2
 
 
 def test_a_turn_of_a_kind_that_nobody_knows_is_kept_as_what_it_is(

@@ -1,7 +1,7 @@
 """A run has the tools that the administrator set up, and its question back to the person stays."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,24 +12,14 @@ from agents.act.approval import needs_approval
 from chat.models import Conversation, Policy, PolicyVersion, Run, RunStatus
 from chat.policies import publish_seeds
 from chat.runs import runner, tools
+from chat.runs.approvals import decide
 from chat.runs.ask import ask
 from chat.runs.before import history
 from chat.runs.words import status_in_words
+from tests.page_server import Page
 
 ASK = 'Thought: It is not said.\nAction: ask_user\nAction Input: {"question": "Which city?"}'
 ANSWER = "Thought: I know now.\nFinal Answer: Done."
-
-
-@pytest.fixture
-def set_up(settings: Any) -> Iterator[Callable[..., None]]:
-    """Set the tools' variables for one test."""
-
-    def set_up(**variables: str) -> None:
-        settings.TOOL_ENVIRONMENT = {**settings.TOOL_ENVIRONMENT, **variables}
-        tools.setup.cache_clear()
-
-    yield set_up
-    tools.setup.cache_clear()
 
 
 def test_a_question_back_ends_the_run_and_the_next_message_goes_on_from_it(
@@ -105,6 +95,50 @@ def test_the_seeded_policies_reach_the_network_only_where_it_is_switched_on(
     for policy in Policy.objects.all():
         named = set(policy.versions.latest("number").spec.tools)
         assert ({"web_search", "wikipedia", "http_get"} <= named) is is_on
+
+
+def test_the_network_that_was_switched_on_can_be_switched_off_again(
+    transactional_db: None, settings: Any
+) -> None:
+    tools_of: list[tuple[str, ...]] = []
+    for settings.NETWORK_TOOLS in (False, True, False, False):
+        publish_seeds()
+        tools_of.append(Policy.objects.get(slug="explicit").latest.spec.tools)
+
+    assert tools_of[0] == tools_of[2]
+    assert "http_get" in tools_of[1]
+    assert Policy.objects.get(slug="explicit").latest.number == 3
+
+
+def test_a_run_of_an_old_version_reaches_nothing_after_the_network_was_switched_off(
+    asked: Callable[..., Run], set_up: Callable[..., None], page: Page
+) -> None:
+    set_up(TURNSTONE_HTTP_ALLOW=page.place)
+    fetch = f"Thought: I look.\nAction: http_get\nAction Input: {page.url}"
+
+    run = asked([{"say": fetch}, {"say": ANSWER}], tools=("calculator", "http_get"))
+    runner.work(run.pk)
+
+    run.refresh_from_db()
+    assert (run.status, page.heard) == (RunStatus.SUCCEEDED, [])
+    assert "Available tools: calculator." in (run.turns.all()[0].observation or "")
+
+
+def test_a_yes_that_comes_after_the_network_was_switched_off_reaches_nothing(
+    asked: Callable[..., Run], set_up: Callable[..., None], page: Page, settings: Any
+) -> None:
+    settings.NETWORK_TOOLS = True
+    set_up(TURNSTONE_HTTP_ALLOW=page.place)
+    fetch = f"Thought: I look.\nAction: http_get\nAction Input: {page.url}"
+    run = asked([{"say": fetch}, {"say": ANSWER}], tools=("http_get",), approve=("http_get",))
+    runner.work(run.pk)
+
+    settings.NETWORK_TOOLS = False
+    decide(run.approvals.get(), by=run.conversation.owner, grant=True)
+    runner.work(run.pk)
+
+    run.refresh_from_db()
+    assert (run.status, page.heard) == (RunStatus.SUCCEEDED, [])
 
 
 def test_the_careful_policy_asks_about_all_that_runs_code_or_reaches_out(
