@@ -1,7 +1,8 @@
 """Ask a question again under another policy, and see two runs side by side."""
 
 import uuid
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -12,13 +13,46 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.accounts import SignedInRequest
-from chat.compare.align import align
-from chat.models import Conversation, PolicyVersion, Run
+from chat.compare.align import Row, align
+from chat.models import Conversation, PolicyVersion, Run, Turn
 from chat.policies import offered
 from chat.runs.ask import ask
 from chat.runs.question import InvalidQuestion
+from chat.transcripts.asked import whole_number
 
-MOST_ROWS = 200
+PAGE_LENGTH = 200
+"""Rows; each may be two turns."""
+
+_TO_ALIGN = ("run_id", "index", "kind", "thought", "answer", "tool", "inputs")
+
+
+@dataclass(frozen=True)
+class Page:
+    """The rows from `first` to `last` of `total`, as people count."""
+
+    rows: Sequence[Row]
+    first: int
+    total: int
+
+    @property
+    def last(self) -> int:
+        """Return the number of the last row here."""
+        return self.first + len(self.rows) - 1
+
+    @property
+    def before(self) -> int | None:
+        """Return the first row of the page before this one."""
+        return self.first - PAGE_LENGTH if self.first > 1 else None
+
+    @property
+    def after(self) -> int | None:
+        """Return the first row of the page after this one."""
+        return self.last + 1 if self.last < self.total else None
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether every row is on this page."""
+        return len(self.rows) == self.total
 
 
 @dataclass(frozen=True)
@@ -54,7 +88,7 @@ def ask_again(request: SignedInRequest, run_id: int) -> HttpResponse:
 @login_required
 @require_GET
 def comparison(request: SignedInRequest, run_id: int, other_id: int) -> HttpResponse:
-    """Show two runs side by side; htmx asks again while one of them is live.
+    """Show two runs side by side, from the row `?row=` on; htmx asks again while one is live.
 
     It says what it has seen, and gets an empty reply while there is nothing new.
     """
@@ -64,12 +98,11 @@ def comparison(request: SignedInRequest, run_id: int, other_id: int) -> HttpResp
     )
     if request.GET.get("seen") == seen:
         return HttpResponse(status=204)
-    rows = align(list(left.run.turns.all()), list(right.run.turns.all()))
+    rows = align(*(list(side.run.turns.only(*_TO_ALIGN)) for side in (left, right)))
     context = {
         "left": left,
         "right": right,
-        "rows": rows[:MOST_ROWS],
-        "hidden_count": max(0, len(rows) - MOST_ROWS),
+        "page": _page(rows, whole_number(request.GET.get("row", "")) or 1),
         "same_count": sum(row.is_same for row in rows),
         "is_live": left.run.is_live or right.run.is_live,
         "seen": seen,
@@ -78,6 +111,38 @@ def comparison(request: SignedInRequest, run_id: int, other_id: int) -> HttpResp
     response = render(request, template, context)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+@login_required
+@require_GET
+def compare_with(request: SignedInRequest, run_id: int) -> HttpResponse:
+    """Go to the comparison with the run whose number was typed in."""
+    run = get_object_or_404(Run.objects.readable_by(request.user), pk=run_id)
+    typed = request.GET.get("with", "").strip()
+    number = whole_number(typed.removeprefix("#"))
+    if number is None or not Run.objects.readable_by(request.user).filter(pk=number).exists():
+        messages.error(request, f"There is no run {typed[:20]!r} that you can read.")
+        return redirect(run)
+    return redirect("comparison", run.pk, number)
+
+
+def _page(rows: Sequence[Row], number: int) -> Page:
+    """Return the page that holds a row, its turns read in full."""
+    number = max(1, min(number, len(rows)))
+    start = (number - 1) // PAGE_LENGTH * PAGE_LENGTH
+    shown = rows[start : start + PAGE_LENGTH]
+    turns = [turn for row in shown for turn in (row.left, row.right) if turn is not None]
+    whole = Turn.objects.in_bulk([turn.pk for turn in turns])
+    # A turn that was made anew in this moment stands as it was aligned.
+    full = [
+        replace(
+            row,
+            left=row.left and whole.get(row.left.pk, row.left),
+            right=row.right and whole.get(row.right.pk, row.right),
+        )
+        for row in shown
+    ]
+    return Page(full, start + 1 if full else 0, len(rows))
 
 
 def _asked_once(run: Run, version: PolicyVersion) -> Run:

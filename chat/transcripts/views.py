@@ -16,6 +16,7 @@ from chat.transcripts.download import NOT_WHOLE, as_json, as_markdown
 from chat.transcripts.fold import STEP, fold
 from chat.transcripts.portions import carried
 from chat.transcripts.reading import read
+from chat.transcripts.repeats import repeats_of
 from chat.transcripts.request import shown
 
 PLAIN = "text/plain; charset=utf-8"
@@ -32,6 +33,7 @@ def transcript(request: SignedInRequest, run_id: int) -> HttpResponse:
         "reading": read(run, whole_number(request.GET.get("turn", "")) or 1),
         "is_own": run.conversation.owner_id == request.user.pk,
         "policies": offered(),
+        "repeats": repeats_of(run),
     }
     return render(request, "chat/transcript.html", context)
 

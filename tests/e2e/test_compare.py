@@ -53,6 +53,23 @@ def test_a_question_is_asked_again_and_both_runs_are_watched_to_the_end(
     assert complaints == []
 
 
+def test_on_a_phone_the_title_is_whole_and_long_answers_leave_room_for_the_turns(
+    page: Page, sign_in: Callable[[Page, User], None], ada: User, answered: Run
+) -> None:
+    Run.objects.filter(pk=answered.pk).update(answer="A long answer. " * 400, answer_html="")
+    sign_in(page, ada)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"/runs/{answered.pk}/compare/{answered.pk}/")
+
+    title = page.get_by_role("heading", level=1)
+    first = page.locator(".compare__row .turn").first.bounding_box()
+
+    assert title.evaluate("title => title.scrollWidth <= title.clientWidth")
+    assert first is not None
+    assert first["y"] < 3 * 844
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_comparison_can_be_used_by_everyone(
     page: Page, sign_in: Callable[[Page, User], None], ada: User, answered: Run, scheme: Any

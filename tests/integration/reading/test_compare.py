@@ -1,10 +1,13 @@
+import html
 import re
+import uuid
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
 
-from chat.models import Conversation, Policy, Run, User
+from chat.models import Conversation, Policy, Run, Turn, User
 
 TellRun = Callable[..., Run]
 Browse = Callable[[User], Client]
@@ -70,15 +73,87 @@ def test_different_questions_and_one_run_twice_are_said_to_be_so(
     assert "This is one run, beside itself." in itself
 
 
-def test_a_very_long_run_says_how_much_is_not_shown(
+def test_a_very_long_run_is_shown_to_its_last_row_a_page_at_a_time(
     ada: User, tell: TellRun, browse: Browse
 ) -> None:
-    long, short = tell(ada, *[SAME] * 203), tell(ada, SAME)
+    long, short = tell(ada, *[SAME] * 202, {"thought": "The last."}), tell(ada, SAME)
+    client = browse(ada)
 
-    page = browse(ada).get(url_of(long, short)).content.decode()
+    page = client.get(url_of(long, short)).content.decode()
+    (later,) = re.findall(r'rel="next" href="([^"]*)"', page)
+    last = client.get(url_of(long, short) + later).content.decode()
 
     assert page.count('class="compare__cell" data-side="A"') == 200
-    assert "3 more rows of turns" in page
+    assert "Rows 1 to 200 of 203" in page
+    assert "The last." not in page
+    assert "Rows 201 to 203 of 203" in last
+    assert "The last." in last
+
+
+@pytest.mark.parametrize("row", ["0", "-1", "x", "9" * 9, "9" * 50])
+def test_a_strange_row_does_no_harm(
+    ada: User, two_runs: tuple[Run, Run], browse: Browse, row: str
+) -> None:
+    assert "Look first." in browse(ada).get(f"{url_of(*two_runs)}?row={row}").content.decode()
+
+
+def test_a_live_comparison_stays_on_its_page(ada: User, tell: TellRun, browse: Browse) -> None:
+    long, live = tell(ada, *[SAME] * 203), tell(ada, {}, status="running")
+    client = browse(ada)
+
+    page = client.get(f"{url_of(long, live)}?row=201").content.decode()
+    (poll,) = re.findall(r'hx-get="([^"]*)" hx-trigger="every 2s"', page)
+    Turn.objects.filter(run=live).update(thought="More.")
+    Run.objects.filter(pk=live.pk).update(stream_id="1-9")
+    fresh = client.get(html.unescape(poll), headers={"HX-Request": "true"}).content.decode()
+
+    assert "Rows 201 to 203 of 203" in fresh
+
+
+def test_comparing_reads_long_texts_only_of_the_page_that_is_shown(
+    ada: User, tell: TellRun, browse: Browse, django_assert_max_num_queries: Any
+) -> None:
+    long = tell(ada, *[SAME | {"observation": "x"}] * 203)
+    client = browse(ada)
+    client.get(url_of(long, long))
+
+    with django_assert_max_num_queries(12):
+        client.get(url_of(long, long))
+
+
+def test_a_run_leads_to_its_repeats_and_back(
+    ada: User, rita: User, two_runs: tuple[Run, Run], browse: Browse
+) -> None:
+    one, two = two_runs
+    three = Run.objects.get(pk=two.pk)
+    three.pk = None
+    three.client_message_id = uuid.uuid4()
+    three.save()
+
+    for reader in (ada, rita):
+        client = browse(reader)
+        for run, others in ((one, (two, three)), (two, (one, three)), (three, (one, two))):
+            page = client.get(f"/runs/{run.pk}/").content.decode()
+            for other in others:
+                assert f'href="/runs/{other.pk}/"' in page
+                first, second = sorted((run, other), key=lambda one: one.pk)
+                assert f'href="{url_of(first, second)}"' in page
+
+
+def test_any_two_runs_that_one_may_read_are_compared_by_their_numbers(
+    ada: User, bob: User, rita: User, tell: TellRun, browse: Browse
+) -> None:
+    mine, theirs = tell(ada, {}), tell(bob, {})
+
+    asked = browse(rita).get(f"/runs/{mine.pk}/compare/", {"with": f" {theirs.pk} "})
+    refused = browse(ada).get(f"/runs/{mine.pk}/compare/", {"with": theirs.pk}, follow=True)
+    strange = browse(ada).get(f"/runs/{mine.pk}/compare/", {"with": "x\0"}, follow=True)
+
+    assert asked["Location"] == url_of(mine, theirs)
+    assert "that you can read" in refused.content.decode()
+    assert "that you can read" in strange.content.decode()
+    assert browse(ada).get(f"/runs/{theirs.pk}/compare/", {"with": mine.pk}).status_code == 404
+    assert 'name="with"' in browse(rita).get(f"/runs/{mine.pk}/").content.decode()
 
 
 def test_a_live_comparison_asks_again_until_both_have_ended(
@@ -89,6 +164,7 @@ def test_a_live_comparison_asks_again_until_both_have_ended(
 
     page = client.get(url_of(ended, live)).content.decode()
     (poll,) = re.findall(r'hx-get="([^"]*)" hx-trigger="every 2s"', page)
+    poll = html.unescape(poll)
     unchanged = client.get(poll, headers={"HX-Request": "true"})
     live.request_stop()
     Run.objects.filter(pk=live.pk).update(

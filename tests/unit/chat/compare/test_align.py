@@ -1,9 +1,12 @@
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.compare.align import Row, align
+from chat.compare.align import Row, align, matches
 from chat.models import Turn
 
 
@@ -58,3 +61,62 @@ def test_every_turn_is_shown_once_and_in_order(left: list[int], right: list[int]
 
     assert [id(row.left) for row in rows if row.left is not None] == [id(t) for t in ours]
     assert [id(row.right) for row in rows if row.right is not None] == [id(t) for t in theirs]
+
+
+@given(st.text("abcd"), st.text("abcd"))
+def test_what_is_matched_is_alike_and_in_order(left: str, right: str) -> None:
+    found = matches(left, right)
+
+    assert all(left[i] == right[j] for i, j in found)
+    assert all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(found))
+    assert left != right or len(found) == len(left)
+
+
+@given(st.lists(st.integers(), unique=True), st.randoms())
+def test_of_turns_that_are_all_different_the_most_are_matched(left: list[int], chance: Any) -> None:
+    right = sorted(left, key=lambda _: chance.random())
+
+    longest = [0] * (len(right) + 1)
+    for value in left:
+        before = longest[:]
+        for n, other in enumerate(right):
+            longest[n + 1] = max(longest[n], before[n + 1], before[n] + (value == other))
+
+    assert len(matches(left, right)) == longest[-1]
+
+
+class Counted:
+    """A key that counts how often it is compared."""
+
+    compared = 0
+
+    def __init__(self, key: object) -> None:
+        self.key = key
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return isinstance(other, Counted) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (lambda _: 0, lambda _: 0),
+        (lambda n: n % 2, lambda n: (n + 1) % 2),
+        (lambda n: n % 7, lambda n: (n * 3) % 7),
+        (lambda n: n if n % 2 else -1, lambda n: n if n % 2 else -2),
+        (lambda n: n, lambda n: -n),
+    ],
+)
+def test_an_agent_that_goes_round_in_circles_is_compared_in_steps_that_grow_with_its_turns(
+    left: Callable[[int], int], right: Callable[[int], int]
+) -> None:
+    count = 5_000
+    Counted.compared = 0
+
+    matches([Counted(left(n)) for n in range(count)], [Counted(right(n)) for n in range(count)])
+
+    assert Counted.compared < 12 * count
