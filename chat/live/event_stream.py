@@ -32,7 +32,7 @@ FINISHED = 1000
 """The response has been long enough: go on with another, at once."""
 
 HEADERS = {
-    "Cache-Control": "no-cache, no-transform",
+    "Cache-Control": "no-store, private, no-transform",
     "X-Accel-Buffering": "no",  # nginx would keep frames until it has a page full
 }
 REFUSED = {

@@ -26,13 +26,15 @@ class Chromium:
     """TURNSTONE_CHROMIUM, the machine's own browser, or Playwright's.
 
     Once in a while Chromium does not answer the wish to close a context, and Playwright waits for
-    ever; that the next test gets a new browser is then all that can be done.
+    ever; that the next test gets a new browser is then all that can be done. A page that one leaves
+    is forgotten, as Playwright has it; people's browsers keep it alive to show it again.
     """
 
-    def __init__(self, playwright: Playwright) -> None:
+    def __init__(self, playwright: Playwright, forgets_pages: bool = True) -> None:
         found = [path for path in PLACES if Path(path).exists()]
         self._path = os.environ.get("TURNSTONE_CHROMIUM") or (found[0] if found else None)
         self._playwright = playwright
+        self._unlike_playwright = [] if forgets_pages else ["--disable-back-forward-cache"]
         self._processes: set[psutil.Process] = set()
         self._browser = self._launched()
 
@@ -65,7 +67,9 @@ class Chromium:
 
     def _launched(self) -> Browser:
         others = set(psutil.Process().children(recursive=True))
-        browser = self._playwright.chromium.launch(executable_path=self._path, args=OPTIONS)
+        browser = self._playwright.chromium.launch(
+            executable_path=self._path, args=OPTIONS, ignore_default_args=self._unlike_playwright
+        )
         self._processes = set(psutil.Process().children(recursive=True)) - others
         return browser
 

@@ -16,7 +16,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, Playwright, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 
 from chat.models import Run, User, Worker
@@ -173,25 +173,47 @@ def pytest_runtest_makereport(
 
 
 @pytest.fixture(scope="session")
-def _chromium() -> Iterator[Chromium]:
+def _playwright() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
-        chromium = Chromium(playwright)
-        yield chromium
-        chromium.quit()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def _chromium(_playwright: Playwright) -> Iterator[Chromium]:
+    chromium = Chromium(_playwright)
+    yield chromium
+    chromium.quit()
+
+
+@pytest.fixture(scope="session")
+def _lasting_chromium(_playwright: Playwright) -> Iterator[Chromium]:
+    chromium = Chromium(_playwright, forgets_pages=False)
+    yield chromium
+    chromium.quit()
 
 
 @pytest.fixture
 def window(_chromium: Chromium) -> Iterator[Callable[..., Page]]:
     """Open empty windows that share nothing: `plain = window(java_script_enabled=False)`."""
+    yield from _windows(_chromium)
+
+
+@pytest.fixture
+def lasting_window(_lasting_chromium: Chromium) -> Iterator[Callable[..., Page]]:
+    """Open windows of a browser that keeps pages alive which one leaves, to go back to them."""
+    yield from _windows(_lasting_chromium)
+
+
+def _windows(chromium: Chromium) -> Iterator[Callable[..., Page]]:
     contexts = []
 
     def open_window(**options: Any) -> Page:
-        contexts.append(_chromium.open(**options))
+        contexts.append(chromium.open(**options))
         return contexts[-1].new_page()
 
     yield open_window
     for context in contexts:
-        _chromium.close(context)
+        chromium.close(context)
 
 
 @pytest.fixture

@@ -37,7 +37,6 @@ export class Connection {
     setInterval(() => this.#watch(), WATCH_MS)
     document.addEventListener("visibilitychange", () => document.hidden ? this.#hide() : this.#wake())
     addEventListener("online", () => this.#wake())
-    addEventListener("pageshow", (event) => event.persisted && this.#wake())
     addEventListener("pagehide", () => this.#drop())
     this.#open()
   }
