@@ -5,14 +5,14 @@ neither `foo_bar.baz()` nor C++ nor an emoji. Pieces are plain text: templates e
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, islice
 
 from django.db import connection
 
-from chat.transcripts.query import Query
+from chat.transcripts.query import Query, Term
 from chat.transcripts.words import spans, split
 
 BEFORE = 40
@@ -49,12 +49,7 @@ class Marker:
 
     def __init__(self, query: Query, texts: Iterable[str]) -> None:
         self._lines = {text: _Line(text) for text in texts} if query.wanted else {}
-        bare = {term.words[0] for term in query.wanted if not term.is_exact}
-        forms = _forms(bare, self._lines.values())
-        self._terms = [
-            [" ".join(term.words)] if term.is_exact else sorted(forms[term.words[0]])
-            for term in query.wanted
-        ]
+        self._terms = _sayings(query.wanted, self._lines.values())
 
     def excerpt(self, parts: Iterable[tuple[str, str]]) -> Excerpt:
         """Return the passage of the part that shows most of the query; the first part if none."""
@@ -149,8 +144,22 @@ def _joined(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
+def _sayings(terms: Sequence[Term], lines: Collection[_Line]) -> list[list[str]]:
+    """Return for each term everything that the lines may say for it."""
+    said = [{" ".join(term.words)} for term in terms]
+    forms = _forms({term.words[0] for term in terms if not term.is_exact}, lines)
+    for term, sayings in zip(terms, said, strict=True):
+        if not term.is_exact:
+            sayings |= forms[term.words[0]]
+        if term.day:
+            *before, _ = term.words
+            days = {place for line in lines for place in line.places if place.startswith(term.day)}
+            sayings |= {" ".join((*before, day)) for day in days}
+    return [sorted(sayings) for sayings in said]
+
+
 def _forms(asked: set[str], lines: Iterable[_Line]) -> dict[str, set[str]]:
-    """Return for each word the words of the texts that have the same English stem."""
+    """Return for each word the words of the lines that have the same English stem."""
     if not asked:
         return {}
     initials = {word[0] for word in asked}
@@ -162,7 +171,4 @@ def _forms(asked: set[str], lines: Iterable[_Line]) -> dict[str, set[str]]:
             [everything],
         )
         stems = {word: (stem or [word])[0] for word, stem in cursor.fetchall()}
-    return {
-        word: {word, *(other for other in seen if stems.get(other) == stems[word])}
-        for word in asked
-    }
+    return {word: {other for other in seen if stems.get(other) == stems[word]} for word in asked}

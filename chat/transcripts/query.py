@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
-from operator import and_
+from operator import and_, or_
 from typing import Any
 
 from django.contrib.postgres.search import CombinedSearchQuery, SearchQuery
@@ -27,6 +27,7 @@ MOST_CLAUSES = 32
 Match = SearchQuery | CombinedSearchQuery
 
 _QUOTES = str.maketrans("“”„‟«»\x00", '"""""" ')
+_ENDS_IN_A_DATE = re.compile(r"(^|-)[0-9]{4}-[0-9]{2}-[0-9]{2}$")
 _NUMBER = re.compile(r"\d+([.,]\d+)*%?")
 _CLAUSE = re.compile(
     r"""
@@ -45,26 +46,43 @@ class QueryError(Exception):
 
 @dataclass(frozen=True)
 class Term:
-    """A word or a phrase; `words` are as they are compared, `surfaces` as they were written.
+    """A word or a phrase; `words` are as they are compared.
 
     An exact one is matched word by word, any other is one word that is matched in all its forms.
+    Turns that were indexed before accents were left out hold the words as they are `accented`.
     """
 
     text: str
     is_negative: bool
     words: tuple[str, ...]
-    surfaces: tuple[str, ...]
+    accented: tuple[str, ...]
     is_exact: bool
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """Return the words as one text, without and with their accents where that differs."""
+        return tuple(dict.fromkeys((" ".join(self.words), " ".join(self.accented))))
+
+    @property
+    def day(self) -> str:
+        """Return how the last word may begin: the day of a time, as in 2026-11-22T18:00:00Z."""
+        return f"{self.words[-1]}t" if _ENDS_IN_A_DATE.search("-".join(self.words)) else ""
 
     def match(self) -> Match:
         """Return the term as a Postgres query."""
-        text = " ".join(self.words)
-        found = (
+        found: list[Match] = [
             SearchQuery(text, config="simple", search_type="phrase")
             if self.is_exact
             else Stemmed(text, config="english")
-        )
-        return ~found if self.is_negative else found
+            for text in self.spellings
+        ]
+        if self.day:
+            before = "".join(f"'{word}' <-> " for word in self.words[:-1])
+            timed = f"{before}'{self.day}':*"
+            found.append(SearchQuery(timed, config="simple", search_type="raw"))
+        if not self.is_negative:
+            return reduce(or_, found)
+        return reduce(and_, (~one for one in found))  # type: ignore[return-value] # stubs
 
 
 @dataclass(frozen=True)
@@ -210,7 +228,7 @@ def _term(clause: str, text: str, is_negative: bool, is_quoted: bool) -> Term:
         text=clause,
         is_negative=is_negative,
         words=tuple(word.text for word in found),
-        surfaces=tuple(text[a:b] for a, b in dict.fromkeys((w.start, w.end) for w in found)),
+        accented=tuple(word.accented for word in found),
         is_exact=is_quoted or len(found) > 1,
     )
 

@@ -67,7 +67,7 @@ def _best(searched: Scope, query: Query) -> list[int]:
 def _most_words(documents: Documents, query: Query) -> list[int]:
     """Rank the newest turns that hold any of the words; such as `the` do not count."""
     asked: list[Match] = [
-        SearchQuery(" ".join(term.words), config="english") for term in query.wanted
+        SearchQuery(text, config="english") for term in query.wanted for text in term.spellings
     ]
     if not asked:
         return []

@@ -7,10 +7,25 @@ from typing import Self
 from django.db.models import BigIntegerField, Q, QuerySet, Value
 from django.db.models.functions import Cast
 
-from chat.models import LIVE, Policy, PolicyVersion, Run, RunStatus, SearchDocument, Turn, User
+from chat.models import (
+    ENDED,
+    LIVE,
+    Policy,
+    PolicyVersion,
+    Run,
+    RunStatus,
+    SearchDocument,
+    Turn,
+    User,
+)
 from chat.transcripts.query import FieldClause, Query, QueryError
 
 MOST_NAMES = 12
+
+STATUS_NAMES = {
+    status.value: status.label if status in ENDED else status.value for status in RunStatus
+}
+"""What a status is called in a query: the page's own word where that is one."""
 
 Documents = QuerySet[SearchDocument]
 
@@ -84,10 +99,10 @@ def _tool(user: User, clause: FieldClause) -> Q:
 def _status(_: User, clause: FieldClause) -> Q:
     """Match the run's status; while a run is live only the run itself knows it."""
     value = clause.value.lower()
-    by_label = {status.label: status.value for status in RunStatus}
-    status = by_label.get(value, value)
+    by_name = {name: status for status, name in STATUS_NAMES.items()}
+    status = by_name.get(value, value)
     if status not in RunStatus.values:
-        raise _unknown(clause, "status", "A run is", RunStatus.values)
+        raise _unknown(clause, "status", "A run is", list(by_name))
     if status in LIVE:
         return Q(turn__in=Turn.objects.filter(run__in=Run.objects.live().filter(status=status)))
     return Q(status=status)

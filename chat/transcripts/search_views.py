@@ -12,10 +12,11 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET
 
 from chat.accounts import SignedInRequest
-from chat.models import RunStatus
+from chat.models import LIVE
 from chat.transcripts.hits import Hit, hits
 from chat.transcripts.limits import TooMany, TooSlow, one_of_few, within
 from chat.transcripts.query import Query, QueryError, parse
+from chat.transcripts.scope import STATUS_NAMES
 from chat.transcripts.search import SECONDS, Tally, find, tally
 
 MOST_VALUES = 8
@@ -32,11 +33,22 @@ class Choice:
 
 @dataclass(frozen=True)
 class Facet:
-    """A field with its values; `cleared` is the address without it, when the query names it."""
+    """A field with its values, or with those `chosen` by the query; `cleared` leads back."""
 
     name: str
     choices: Sequence[Choice]
-    cleared: str | None
+    chosen: str
+    cleared: str
+
+    @property
+    def first(self) -> Sequence[Choice]:
+        """Return the most frequent values."""
+        return self.choices[:MOST_VALUES]
+
+    @property
+    def rest(self) -> Sequence[Choice]:
+        """Return the values that are shown when they are asked for."""
+        return self.choices[MOST_VALUES:]
 
 
 @dataclass(frozen=True)
@@ -118,24 +130,28 @@ def _cursor(request: SignedInRequest, name: str) -> int | None:
 
 
 def _facets(query: Query, counted: Tally) -> list[Facet]:
-    named = {clause.name for clause in query.fields if not clause.is_negative}
+    facets = []
+    for name, values in counted.counts.items():
+        named = [c for c in query.fields if c.name == name and not c.is_negative]
+        choices = [] if named else [_choice(query, name, *value) for value in _shown(name, values)]
+        if named or choices:
+            chosen = ", ".join(clause.value for clause in named)
+            facets.append(Facet(name, choices, chosen, _address(query.without(name))))
+    return facets
+
+
+def _shown(name: str, values: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return the values that a query can name; of a live run's status only the run itself knows."""
     return [
-        Facet(
-            name=name,
-            choices=[
-                Choice(_label(name, value), count, _address(query.narrowed(name, value)))
-                for value, count in values[:MOST_VALUES]
-                if '"' not in value
-            ],
-            cleared=_address(query.without(name)) if name in named else None,
-        )
-        for name, values in counted.counts.items()
-        if values
+        (value, count)
+        for value, count in values
+        if '"' not in value and not (name == "status" and value in LIVE)
     ]
 
 
-def _label(name: str, value: str) -> str:
-    return RunStatus(value).label if name == "status" else value
+def _choice(query: Query, name: str, value: str, count: int) -> Choice:
+    said = STATUS_NAMES[value] if name == "status" else value
+    return Choice(said, count, _address(query.narrowed(name, said)))
 
 
 def _beside(query: Query, **cursor: int | None) -> str | None:

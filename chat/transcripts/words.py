@@ -4,7 +4,7 @@ Postgres' own parser keeps `foo_bar.baz` as a host name, drops emoji and `++`, a
 locale of the database, so it only ever gets words split here. Punctuation separates and is not
 compared. Scripts written without spaces, and Korean, go character by character, so that any piece
 of such text is found as a phrase. A pictograph is a word of its own, `u1f600`; so are the `++` and
-`#` behind a letter, which tell C, C++ and C# apart.
+`#` behind a letter, which tell C, C++ and C# apart. Accents of Latin letters are not compared.
 """
 
 import re
@@ -31,18 +31,17 @@ _VARIATION_SELECTORS = (0xFE00, 0xFE0F)
 
 
 class Word(NamedTuple):
-    """A word as it is compared, and where it stands in the text it came from."""
+    """A word as it is compared, and as it is written with the accents of its Latin letters."""
 
-    start: int
-    end: int
     text: str
+    accented: str
 
 
 def words(text: str) -> Iterator[Word]:
     """Yield the words of `text` in order; one place may give several (a ligature, a fraction)."""
-    for start, end in spans(text):
-        for piece in _pieces(text[start:end]):
-            yield Word(start, end, piece)
+    for place in _WORD.findall(text):
+        for piece in _pieces(place):
+            yield Word(_without_accents(piece), piece)
 
 
 def split(text: str) -> list[str]:
@@ -51,7 +50,7 @@ def split(text: str) -> list[str]:
     Much faster than `words` for long texts: each different word is folded once.
     """
     places = _WORD.findall(text)
-    folded = {place: " ".join(_pieces(place)) for place in set(places)}
+    folded = {place: _without_accents(" ".join(_pieces(place))) for place in set(places)}
     return [folded[place] for place in places]
 
 
@@ -66,6 +65,13 @@ def _pieces(place: str) -> list[str]:
     if _SYMBOLS.match(place):
         return [f"u{ord(place[0]):x}"]
     return _PIECE.findall(_fold(place))
+
+
+def _without_accents(text: str) -> str:
+    if text.isascii():
+        return text
+    apart = _ACCENTS.sub("", unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", apart)
 
 
 def _fold(text: str) -> str:
@@ -110,5 +116,6 @@ _WORD = re.compile(
     |(?<=[{_SPACED}])(?:\+\+|\#))""",
     re.VERBOSE,
 )
+_ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 _SYMBOLS = re.compile(rf"[{_SYMBOL}+#]")
 _PIECE = re.compile(rf"[{_SPACED}]+|[{_SINGLE}]")

@@ -111,6 +111,48 @@ def test_a_turn_that_does_not_fit_is_not_found(ada: User, tell: TellRun, text: s
     assert run.pk not in found(ada, text)
 
 
+ACCENTED = "Ünïcödé in São Paulo at 2026-11-22T18:00:00Z, 2026-11-23 and x2026-11-24t"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "unicode",
+        "ÜNÏCÖDÉ",
+        '"sao paulo"',
+        "São-Paulo",
+        "2026-11-22",
+        '"at 2026-11-22"',
+        "2026-11-22T18:00",
+        "2026-11-23",
+        "-2026-11-25",
+    ],
+)
+def test_what_is_written_a_little_differently_is_found(ada: User, tell: TellRun, text: str) -> None:
+    run = tell(ada, {"thought": ACCENTED})
+
+    assert found(ada, text) == [run.pk]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["unicodes-x", "-unicode", "-ünïcödé", "-2026-11-22", "2026-11-2", "026-11-22", "2026-11-24"],
+)
+def test_what_is_written_otherwise_is_not_found(ada: User, tell: TellRun, text: str) -> None:
+    tell(ada, {"thought": ACCENTED})
+
+    assert found(ada, text) == []
+
+
+def test_what_was_indexed_with_its_accents_is_found_with_them(ada: User, tell: TellRun) -> None:
+    run = tell(ada, {})
+    SearchDocument.objects.update(words=SearchVector(Value("ünïcödé são paulo"), config="simple"))
+
+    assert found(ada, "Ünïcödé") == [run.pk]
+    assert found(ada, '"são paulo"') == [run.pk]
+    assert found(ada, "-ünïcödé") == []
+
+
 def test_one_run_is_found_by_its_number(ada: User, tell: TellRun) -> None:
     tell(ada, {})
     run = tell(ada, {}, {})

@@ -41,11 +41,13 @@ def marked(excerpt: Excerpt) -> list[str]:
         ('"the error" error', ["the error"]),
         ('"Runs into" "into the"', ["Runs into the"]),
         ("fine", ["ﬁne"]),
+        ("unicode", ["Ünïcödé"]),
+        ("2026-11-22", ["2026-11-22T18", "2026-11-22"]),
     ],
 )
 def test_matches_are_marked(ada: User, tell: TellRun, text: str, expected: list[str]) -> None:
     thought = "The running of foo_bar.baz() Runs into the error. <b>C++</b> 東京の人口 مرحبا 🚀 err"
-    tell(ada, {"thought": f"{thought} ﬁne"})
+    tell(ada, {"thought": f"{thought} ﬁne Ünïcödé 2026-11-22T18:00Z 2026-11-22"})
 
     excerpt = first_hit(ada, text).excerpt
 
