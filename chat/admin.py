@@ -1,40 +1,18 @@
 """The administration: accounts can be changed, what was recorded can only be read."""
 
-from typing import TYPE_CHECKING
-
 from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from chat.models import Approval, Conversation, ModelCall, Policy, PolicyVersion, Run, Turn, User
 from chat.people.admin import PersonAdmin
-
-# Only the type checker knows which model an administration is of.
-if TYPE_CHECKING:
-    ModelAdmin = admin.ModelAdmin[Model]
-else:
-    ModelAdmin = admin.ModelAdmin
+from chat.record_admin import ModelAdmin, PersonFilter, ReasonFilter, RecordAdmin
+from chat.runs.words import seconds
 
 admin.site.site_header = admin.site.site_title = "Turnstone"
 admin.site.register(User, PersonAdmin)
-
-
-class RecordAdmin(ModelAdmin):
-    """Show rows of the record; nobody makes, changes or deletes them here."""
-
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Refuse: records are made by runs."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Refuse: what happened stays as it was."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Refuse: a conversation is deleted by its owner."""
-        return False
 
 
 @admin.register(Conversation)
@@ -50,18 +28,43 @@ class ConversationAdmin(RecordAdmin):
 class RunAdmin(RecordAdmin):
     """Runs by how they went."""
 
-    list_display = ("id", "status", "reason", "policy_version", "model", "attempt", "created_at")
-    list_select_related = ("policy_version__policy",)
-    list_filter = ("status", "reason", "policy_version__policy")
-    search_fields = ("=id", "=conversation__owner__username")
+    list_display = (
+        *("id", "transcript", "owner", "status", "reason", "policy_version", "model"),
+        *("tokens", "time", "attempt", "created_at"),
+    )
+    list_select_related = ("owner", "policy_version__policy")
+    list_filter = ("status", ReasonFilter, "created_at", PersonFilter, "policy_version__policy")
+    search_fields = ("=id", "=owner__username")
+
+    @admin.display
+    def transcript(self, run: Run) -> SafeString:
+        """Lead to the page on which the run is read."""
+        return format_html('<a href="{}">Transcript</a>', run.get_absolute_url())
+
+    @admin.display(description="tokens in / out")
+    def tokens(self, run: Run) -> str:
+        """Say how many tokens the run's calls took, as far as their servers counted."""
+        if run.input_tokens is None and run.output_tokens is None:
+            return "-"
+        return f"{run.input_tokens or 0:,} / {run.output_tokens or 0:,}"
+
+    @admin.display
+    def time(self, run: Run) -> str:
+        """Say how long the run has worked."""
+        return seconds(run.seconds) or "-"
 
 
 @admin.register(Turn)
 class TurnAdmin(RecordAdmin):
     """Turns by run."""
 
-    list_display = ("id", "run_id", "index", "kind", "tool", "status", "started_at")
+    list_display = ("id", "run_id", "index", "transcript", "kind", "tool", "status", "started_at")
     search_fields = ("=run__id", "=tool")
+
+    @admin.display
+    def transcript(self, turn: Turn) -> SafeString:
+        """Lead to the turn in its run's transcript."""
+        return format_html('<a href="{}">Transcript</a>', turn.get_absolute_url())
 
 
 @admin.register(Approval)

@@ -16,8 +16,8 @@ from chat.models.model_call import digest_of
 from chat.policies import publish_seeds
 
 SignIn = Callable[[Page, User], None]
-RULES = {
-    "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]},
+WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}}
+RULES = WCAG | {
     "rules": {"heading-order": {"enabled": True}, "landmark-unique": {"enabled": True}},
 }
 ANSWER = """# So
@@ -171,6 +171,20 @@ def test_no_transcript_breaks_a_rule_while_its_run_works_or_waits(
         found = Axe().run(page, options=RULES)
         if found.violations_count:
             broken[run.status] = found.generate_report()
+
+    assert not broken, "\n".join(broken.values())
+
+
+def test_the_administration_of_runs_breaks_no_rule(
+    page: Page, run: Run, person: Callable[..., User], sign_in: SignIn
+) -> None:
+    sign_in(page, person("root", is_staff=True, is_superuser=True))
+    broken = {}
+    for address in ("/admin/chat/run/", f"/admin/chat/run/{run.pk}/change/"):
+        page.goto(address)
+        found = Axe().run(page, options=WCAG)
+        if found.violations_count:
+            broken[address] = found.generate_report()
 
     assert not broken, "\n".join(broken.values())
 
