@@ -36,7 +36,7 @@ COPY chat chat
 COPY templates templates
 COPY static static
 RUN python -m compileall -q project agents chat \
-    && SECRET_KEY=only-to-collect-files python manage.py collectstatic --noinput
+    && SECRET_KEY=only-to-collect-the-files-of-the-image python manage.py collectstatic --noinput
 
 USER turnstone
 EXPOSE 8000

@@ -124,6 +124,12 @@ def offered() -> QuerySet[Policy]:
     return Policy.objects.filter(is_offered=True, versions__isnull=False).distinct()
 
 
+def offered_as(slug: str) -> Policy | None:
+    """Return the policy of that name that a person may choose, None if there is none."""
+    # No name has a NUL, which Postgres would not take even in a question.
+    return None if "\0" in slug else offered().filter(slug=slug).first()
+
+
 def publish_seeds(apps: Apps | None = None, **_: Any) -> None:
     """Publish each policy of this release, as the network is allowed; what people made stays.
 

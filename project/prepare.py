@@ -16,6 +16,7 @@ import psycopg
 import redis
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.db import connection
 
@@ -42,12 +43,12 @@ class Prepared:
 def main() -> None:
     """Prepare everything; end with one line on what to mend where that fails."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "project.settings")
-    django.setup()
     try:
+        django.setup()
         _require_servers()
         call_command("migrate", interactive=False, verbosity=1)
         print(json.dumps(asdict(Prepared(_demo_account(), _model()))))
-    except (CannotStart, ConfigurationError, CommandError) as error:
+    except (CannotStart, ConfigurationError, CommandError, ImproperlyConfigured) as error:
         sys.exit(f"ERROR: {error}")
     except (psycopg.Error, django.db.Error) as error:
         sys.exit(f"ERROR: The database could not be brought up to date: {_one_line(error)}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import environ
 
-from project import embedded, logging
+from project import embedded, logging, safe
 from project.celery import app as celery_app  # noqa: F401 (who has settings may wake a worker)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -18,9 +18,9 @@ LOCAL_DIR = BASE_DIR / ".local"
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
-DEBUG = env.bool("TURNSTONE_DEBUG", default=False)
-SECRET_KEY = env.str("SECRET_KEY", default="") or embedded.secret_key(LOCAL_DIR)
 HOST = env.str("HOST", default="127.0.0.1")
+DEBUG = safe.for_developers(env.bool("TURNSTONE_DEBUG", default=False), HOST)
+SECRET_KEY = safe.long_enough(env.str("SECRET_KEY", default="") or embedded.secret_key(LOCAL_DIR))
 PORT = env.int("PORT", default=8000)
 ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", default=[HOST]), "localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
@@ -128,12 +128,13 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="turnstone@localhost"
 
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-    )
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "chat.passwords.OfItsOwn"},
 ]
 ACCOUNT_ADAPTER = "chat.accounts.Adapter"
 ACCOUNT_EMAIL_VERIFICATION = "optional" if SENDS_MAIL else "none"

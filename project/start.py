@@ -206,6 +206,8 @@ def _greeting(address: Address, prepared: dict[str, str]) -> str:
     if address.is_public:
         others = [f"http://{name}:{address.port}" for name in address.names()]
         lines.append(f"  Other machines can reach it too: {', '.join(others)}")
+        lines.append("  Whoever is between can read along, passwords too, for this is plain HTTP:")
+        lines.append("  stay in a network that you trust, or put a proxy with HTTPS in front.")
     if prepared["username"]:
         password = (LOCAL / "demo-password").read_text().strip()
         lines.append(f"  Sign in as {prepared['username']} with the password {password}")

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from chat.accounts import SignedInRequest
 from chat.compare.align import Row, align
 from chat.models import Conversation, PolicyVersion, Run, Turn
-from chat.policies import offered
+from chat.policies import offered, offered_as
 from chat.runs.ask import ask
 from chat.runs.question import InvalidQuestion
 from chat.transcripts.asked import whole_number
@@ -70,8 +70,8 @@ def ask_again(request: SignedInRequest, run_id: int) -> HttpResponse:
     """Ask the question of one's own run under the policy that the form names."""
     mine = Run.objects.filter(conversation__owner=request.user)
     run = get_object_or_404(mine.select_related("conversation", "parent"), pk=run_id)
-    slug = request.POST.get("policy", "").replace("\0", "")
-    policy = offered().filter(slug=slug).first()
+    slug = request.POST.get("policy", "")
+    policy = offered_as(slug)
     if policy is None:
         choices = ", ".join(offered().values_list("slug", flat=True))
         named = f"There is no policy {slug!r}" if slug else "No policy was chosen"

@@ -4,9 +4,9 @@ from uuid import UUID, uuid4
 
 from django.http import QueryDict
 
-from chat.models import Policy, PolicyVersion
+from chat.models import PolicyVersion
 from chat.models.conversation import TITLE_LENGTH
-from chat.policies import offered
+from chat.policies import offered_as
 from chat.runs.question import InvalidQuestion
 
 
@@ -32,10 +32,10 @@ def policy_version(posted: QueryDict) -> PolicyVersion:
 
     Raises InvalidQuestion for a policy that is not offered.
     """
-    try:
-        return offered().get(slug=posted.get("policy", "").replace("\0", "")).latest
-    except Policy.DoesNotExist as error:
-        raise InvalidQuestion("Choose one of the policies in the list.") from error
+    policy = offered_as(posted.get("policy", ""))
+    if policy is None:
+        raise InvalidQuestion("Choose one of the policies in the list.")
+    return policy.latest
 
 
 def title(posted: QueryDict) -> str:

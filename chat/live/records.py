@@ -18,7 +18,7 @@ from chat.live.render import render_run
 from chat.live.streams import StreamId
 from chat.models import ENDED, Approval, Conversation, Run, RunStatus, User
 from chat.models.run import CLAIMABLE
-from chat.policies import offered
+from chat.policies import offered_as
 from chat.runs.approvals import NotOpen, decide
 from chat.runs.ask import ask
 from chat.runs.patience import hand_back
@@ -142,7 +142,7 @@ def young(conversation_ids: Collection[int]) -> dict[int, set[int]]:
 
 def send(conversation: Conversation, frame: frames.Send) -> News:
     """Ask a question; raises Refused or InvalidQuestion."""
-    policy = offered().filter(slug=frame.policy).first()
+    policy = offered_as(frame.policy)
     if policy is None:
         raise Refused("no_policy", "There is no such policy any more; choose another one.")
     parent = None

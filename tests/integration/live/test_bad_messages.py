@@ -46,6 +46,8 @@ def send(**fields: object) -> dict[str, object]:
         (send(text="x" * 200_000), "invalid_question", MESSAGE_ID),
         (send(text="x" * 1_000_000), "too_long", None),
         (send(policy="no-such"), "no_policy", MESSAGE_ID),
+        (send(policy="\0"), "no_policy", MESSAGE_ID),
+        (send(policy="explicit\0"), "no_policy", MESSAGE_ID),
     ],
     ids=lambda value: (json.dumps(value) if isinstance(value, dict) else str(value))[:60],
 )

@@ -21,7 +21,7 @@ def _settings(code: str, **environment: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
-        env=kept | {"SECRET_KEY": "for-a-test"} | environment,
+        env=kept | {"SECRET_KEY": "for-a-test-" * 3} | environment,
         capture_output=True,
         text=True,
         check=False,
@@ -87,3 +87,34 @@ def test_the_celery_app_is_there_for_whoever_has_settings() -> None:
     )
 
     assert _settings(code).stdout == "turnstone\n"
+
+
+def test_a_key_that_can_be_guessed_is_refused() -> None:
+    result = _settings("from django.conf import settings; settings.DEBUG", SECRET_KEY="k" * 31)
+
+    assert result.returncode == 1
+    assert "SECRET_KEY has 31 characters" in result.stderr
+    assert "k" * 31 not in result.stderr
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "chat.example.org"])  # noqa: S104
+def test_pages_for_developers_are_not_shown_to_everybody(host: str) -> None:
+    code = "from django.conf import settings; settings.DEBUG"
+
+    result = _settings(code, TURNSTONE_DEBUG="true", HOST=host)
+
+    assert result.returncode == 1
+    assert f"everybody who reaches HOST={host}" in result.stderr
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_a_developer_sees_them_on_the_own_machine(host: str) -> None:
+    code = "from django.conf import settings; print(settings.DEBUG)"
+
+    assert _settings(code, TURNSTONE_DEBUG="true", HOST=host).stdout == "True\n"
+
+
+def test_containers_do_not_start_without_being_told_of_the_proxies() -> None:
+    text = (ROOT / "compose.yaml").read_text()
+
+    assert re.search(r"TURNSTONE_PROXIES: \$\{TURNSTONE_PROXIES:\?", text)
