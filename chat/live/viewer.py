@@ -152,7 +152,7 @@ class Viewer:
         await self._follow_nothing()
         cursors = _parsed(frame.cursors)
         self._after = self._settled = frame.after
-        self._told.clear()
+        self._told = set(cursors)  # news of what the page has may come again after Redis was away
         await self._follow_news()
         here = await in_database(known_runs, found.conversation, cursors.keys())
         if here.keys() != cursors.keys():

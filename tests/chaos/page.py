@@ -81,12 +81,15 @@ class Page:
         message, run = frame["client_message_id"], frame["run"]
         if self.messages.setdefault(message, run) != run:
             self.oddities.append(f"message {message} became run {self.messages[message]} and {run}")
+        html = frame["html"]
+        cursor = _first(CURSOR, html)
         if run not in self.runs:
-            html = frame["html"]
-            self.runs[run] = Shown(run, _first(CURSOR, html), _first(STATUS, html), html)
+            self.runs[run] = Shown(run, cursor, _first(STATUS, html), html)
             self.runs[run].approval = _approval(html)
             if not self.runs[run].is_live:
                 self.runs[run].ended_html = html
+        elif _parsed(cursor) > _parsed(self.runs[run].cursor):
+            self._replace(frame | {"type": "run.snapshot", "id": cursor})
 
     def _replace(self, frame: dict[str, Any]) -> None:
         shown = self._followed(frame)

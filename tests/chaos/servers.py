@@ -1,5 +1,6 @@
 """Everything that Turnstone runs on, as processes of our own that may be killed and come back."""
 
+import json
 import os
 import random
 import secrets
@@ -224,8 +225,8 @@ class Servers:
         named = ("OPENAI_", "ANTHROPIC_", "GEMINI_", "OLLAMA_", "TURNSTONE_")
         kept = {name: told for name, told in os.environ.items() if not name.startswith(named)}
         servers = self.folder / "mcp.json"
-        address = f"http://127.0.0.1:{self._marks_port}/mcp"
-        servers.write_text(f'{{"mcpServers": {{"marks": {{"url": "{address}"}}}}}}')
+        marks = {"url": f"http://127.0.0.1:{self._marks_port}/mcp", "reaches_out": False}
+        servers.write_text(json.dumps({"mcpServers": {"marks": marks}}))
         return kept | {
             "DATABASE_URL": f"postgres://{ROLE}@/{quote(str(self.folder))}/{DATABASE}",
             "REDIS_URL": f"unix://{quote(str(self.folder / VALKEY_SOCKET))}?db=0",

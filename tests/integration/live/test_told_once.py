@@ -1,0 +1,78 @@
+"""A page that comes back is told of no run twice, and sent no frame of it twice."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import redis
+from channels.db import database_sync_to_async
+from django.db import connection, transaction
+
+from chat.live.channel import Channel
+from chat.live.streams import conversation_key
+from chat.models import Conversation, Run, User
+
+BLOCKED = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
+
+
+@asynccontextmanager
+async def runs_unreadable() -> AsyncIterator[None]:
+    """Let nobody read a run for the length of a block."""
+    is_locked, is_over = threading.Event(), threading.Event()
+
+    def lock() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE chat_run IN ACCESS EXCLUSIVE MODE")
+            is_locked.set()
+            is_over.wait()
+        connection.close()
+
+    locking = threading.Thread(target=lock)
+    locking.start()
+    await asyncio.to_thread(is_locked.wait)
+    try:
+        yield
+    finally:
+        is_over.set()
+        await asyncio.to_thread(locking.join)
+
+
+def is_somebody_blocked() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(BLOCKED)
+        return bool(cursor.fetchone()[0])
+
+
+async def test_news_that_come_again_while_a_page_comes_back_send_it_nothing_twice(
+    page_of: Callable[..., Awaitable[Any]],
+    ada: User,
+    conversation: Conversation,
+    claimed: Callable[[], Awaitable[tuple[Run, Channel]]],
+    valkey: "redis.Redis",
+) -> None:
+    run, channel = await claimed()
+    page = await page_of(ada, conversation)
+    async with runs_unreadable():
+        await page.say({"type": "hello", "cursors": {str(run.pk): "0-0"}, "after": 0})
+        async with asyncio.timeout(20):
+            while not await database_sync_to_async(is_somebody_blocked)():
+                pass
+        # As after Redis was away: what it had, or what was told late, comes from the beginning.
+        news: dict[Any, Any] = {"d": '{"type":"run.created","run":0}', "run": run.pk}
+        for _ in range(2):
+            valkey.xadd(conversation_key(conversation.pk), news)
+        other: dict[Any, Any] = {"d": '{"type":"heartbeat"}', "run": run.pk + 1}
+        valkey.xadd(conversation_key(conversation.pk), other)
+        await page.until(lambda frame: frame["type"] == "heartbeat")
+    await page.until(lambda frame: frame["type"] == "caught_up")
+    channel.put({"type": "thought.delta", "index": 0, "text": "Once."})
+    channel.put_reserved(channel.reserve(), {"type": "run.ended", "status": "failed"}, ends=True)
+    await page.until(lambda frame: any(e["type"] == "run.ended" for e in frame.get("events", ())))
+    await page.say({"type": "ping", "answer": True})
+    await page.until(lambda frame: frame["type"] == "heartbeat")
+
+    assert "run.created" not in {frame["type"] for frame in page.frames}
+    assert page.text(run.pk) == "Once."
+    assert [event["type"] for event in page.events(run.pk)].count("run.ended") == 1
