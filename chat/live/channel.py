@@ -12,6 +12,12 @@ from chat.live.streams import StreamId
 MOST_CHARACTERS = 4_000_000
 """How much waits for Redis; beyond it the oldest frames go, and readers are sent what is stored."""
 
+MOST_OF_ALL = 32_000_000
+"""How much of all runs of a process does; then each new frame sends its run's oldest away."""
+
+KEPT_FRAMES = 100
+"""After so many frames it is said again how long their stream is kept: Redis may have lost it."""
+
 DELTAS = frozenset({"thought.delta", "observation.delta", "answer.delta"})
 
 
@@ -19,13 +25,34 @@ DELTAS = frozenset({"thought.delta", "observation.delta", "answer.delta"})
 class Batch:
     """One entry of the stream: events as JSON, under an id that never changes.
 
-    `since` is when its first event came, by the process's own clock.
+    `since` is when its first event came, by the process's own clock. `keeps` tells that the stream
+    may have none before it, or none after it for long.
     """
 
     id: StreamId
     payload: str
     ends: bool
     since: float
+    keeps: bool
+
+
+class Room:
+    """What the channels of one process hold together, in characters."""
+
+    def __init__(self, most: int = MOST_OF_ALL) -> None:
+        self._most = most
+        self._held = 0
+        self._lock = threading.Lock()
+
+    @property
+    def is_full(self) -> bool:
+        """Tell whether more is held than there is room for."""
+        return self._held > self._most
+
+    def add(self, characters: int) -> None:
+        """Count what comes, or goes if it is negative."""
+        with self._lock:
+            self._held += characters
 
 
 class Channel:
@@ -34,11 +61,19 @@ class Channel:
     Text of one kind that comes within one tick becomes one event.
     """
 
-    def __init__(self, run_id: int, attempt: int, control: Control, dirty: threading.Event) -> None:
+    def __init__(
+        self,
+        run_id: int,
+        attempt: int,
+        control: Control,
+        dirty: threading.Event,
+        room: Room | None = None,
+    ) -> None:
         self.run_id = run_id
         self.attempt = attempt
         self.control = control
         self._dirty = dirty
+        self._room = room or Room()
         self._lock = threading.Lock()
         self._open: list[Event] = []
         self._open_since = 0.0
@@ -76,7 +111,8 @@ class Channel:
     def put_reserved(self, reserved: str, event: Event, *, ends: bool = False) -> None:
         """Send an event under its reserved id; nothing else may be put in between."""
         with self._lock:
-            self._append(StreamId.parse(reserved), [event], ends, time.monotonic())
+            stream_id = StreamId.parse(reserved)
+            self._append(stream_id, [event], ends=ends, since=time.monotonic(), keeps=True)
         self._dirty.set()
 
     def close(self) -> None:
@@ -94,14 +130,14 @@ class Channel:
         """Forget a batch that Redis has, and all before it."""
         with self._lock:
             while self._outbox and self._outbox[0].id <= batch.id:
-                self._waiting -= len(self._outbox.popleft().payload)
+                self._drop()
 
     def abandon(self) -> None:
         """Forget everything: another attempt writes the stream now."""
         with self._lock:
             self._open.clear()
-            self._outbox.clear()
-            self._waiting = 0
+            while self._outbox:
+                self._drop()
         self.close()
 
     def is_dirty(self) -> bool:
@@ -118,15 +154,27 @@ class Channel:
         if self._open:
             self._seq += 1
             stream_id = StreamId(self.attempt, self._seq)
-            self._append(stream_id, self._open, ends=False, since=self._open_since)
+            keeps = self._seq % KEPT_FRAMES == 1
+            self._append(stream_id, self._open, ends=False, since=self._open_since, keeps=keeps)
             self._open = []
 
-    def _append(self, stream_id: StreamId, events: list[Event], ends: bool, since: float) -> None:
-        batch = Batch(stream_id, encode(events), ends, since)
+    def _append(
+        self, stream_id: StreamId, events: list[Event], *, ends: bool, since: float, keeps: bool
+    ) -> None:
+        batch = Batch(stream_id, encode(events), ends, since, keeps)
         self._outbox.append(batch)
         self._waiting += len(batch.payload)
-        while self._waiting > MOST_CHARACTERS and len(self._outbox) > 1:
-            self._waiting -= len(self._outbox.popleft().payload)
+        self._room.add(len(batch.payload))
+        while self._is_too_much() and len(self._outbox) > 1:
+            self._drop()
+
+    def _is_too_much(self) -> bool:
+        return self._waiting > MOST_CHARACTERS or self._room.is_full
+
+    def _drop(self) -> None:
+        size = len(self._outbox.popleft().payload)
+        self._waiting -= size
+        self._room.add(-size)
 
 
 def _continues(event: Event, last: Event) -> bool:

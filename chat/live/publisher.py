@@ -8,13 +8,13 @@ above the stream's top; that is how a repeated frame and a worker that lost its 
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError, ResponseError
 
 from agents.control import Control
-from chat.live.channel import Batch, Channel
+from chat.live.channel import Batch, Channel, Room
 from chat.live.streams import (
     ABANDONED_SECONDS,
     KEPT_SECONDS,
@@ -33,6 +33,8 @@ logger = logging.getLogger(__name__)
 
 TICK = 0.05
 BACKOFF = (0.05, 1.0)
+MOST_AT_ONCE = 4_000_000
+"""How many characters one transaction carries, of what has waited while Redis was away."""
 GIVE_UP_SECONDS = 60.0
 """How long the frames of an ended run wait for Redis."""
 
@@ -42,13 +44,14 @@ class Publisher:
 
     def __init__(self) -> None:
         self._channels: dict[tuple[int, int], Channel] = {}
+        self._room = Room()
         self._lock = threading.Lock()
         self._dirty = threading.Event()
         self._thread: threading.Thread | None = None
 
     def open(self, run_id: int, attempt: int, control: Control) -> Channel:
         """Return the channel of one attempt; `control` is interrupted if it lost its run."""
-        channel = Channel(run_id, attempt, control, self._dirty)
+        channel = Channel(run_id, attempt, control, self._dirty, self._room)
         with self._lock:
             self._channels[run_id, attempt] = channel
             if self._thread is None or not self._thread.is_alive():
@@ -98,8 +101,7 @@ class Publisher:
         pipeline = client().pipeline(transaction=True)
         sent = [
             (channel, batch, _add(pipeline, channel, batch))
-            for channel in channels
-            for batch in channel.batches()
+            for channel, batch in self._of_one_flush(channels)
         ]
         replies = pipeline.execute(raise_on_error=False)
         if sent:
@@ -110,6 +112,17 @@ class Publisher:
                 self._refused(channel, batch, replies[place])
             else:
                 channel.delivered(batch)
+
+    def _of_one_flush(self, channels: Sequence[Channel]) -> Iterator[tuple[Channel, Batch]]:
+        """Yield what goes into one transaction; the rest goes into the next."""
+        size = 0
+        for channel in channels:
+            for batch in channel.batches():
+                if size and size + len(batch.payload) > MOST_AT_ONCE:
+                    self._dirty.set()
+                    return
+                size += len(batch.payload)
+                yield channel, batch
 
     def _refused(self, channel: Channel, batch: Batch, error: Exception) -> None:
         if not isinstance(error, ResponseError) or "equal or smaller" not in str(error):
@@ -128,6 +141,7 @@ class Publisher:
             for key, channel in list(self._channels.items()):
                 if channel.is_over(GIVE_UP_SECONDS):
                     del self._channels[key]
+                    channel.abandon()
 
 
 def _add(pipeline: "Pipeline", channel: Channel, batch: Batch) -> int:
@@ -138,7 +152,7 @@ def _add(pipeline: "Pipeline", channel: Channel, batch: Batch) -> int:
     if batch.ends:
         fields["end"] = 1
     pipeline.xadd(key, fields, id=str(batch.id), maxlen=MOST_FRAMES, approximate=True)
-    if batch.id.seq == 1 or batch.ends:
+    if batch.keeps:
         pipeline.expire(key, KEPT_SECONDS if batch.ends else ABANDONED_SECONDS)
     return place
 

@@ -89,3 +89,42 @@ def test_a_closed_channel_is_over_when_it_is_empty_or_has_waited_enough() -> Non
     assert channel.is_over(patience=-1)
     channel.delivered(channel.batches()[0])
     assert channel.is_over(patience=60)
+
+
+def test_the_runs_of_a_process_share_the_room_for_what_waits() -> None:
+    room = module.Room(most=1_000)
+    runs = [Channel(number, 1, Control(), threading.Event(), room) for number in range(10)]
+    for _ in range(10):
+        for run in runs:
+            run.put(said("x" * 60))
+            run.seal()
+
+    held = sum(len(batch.payload) for run in runs for batch in run.batches())
+    assert held < 2_000
+    assert [len(run.batches()) for run in runs] == [1] * 10
+
+
+def test_what_was_delivered_or_given_up_makes_room() -> None:
+    room = module.Room(most=200)
+    first, second = (Channel(n, 1, Control(), threading.Event(), room) for n in range(2))
+    first.put(said("x" * 150))
+    (batch,) = first.batches()
+    second.put(said("y" * 150))
+    second.batches()
+    was_full = room.is_full
+    first.delivered(batch)
+    second.abandon()
+    second.put(said("z" * 100))
+    second.batches()
+
+    assert (was_full, room.is_full) == (True, False)
+
+
+def test_how_long_a_stream_is_kept_is_said_at_its_beginning_end_and_once_in_a_while() -> None:
+    channel = opened()
+    for _ in range(250):
+        channel.put(said("a"))
+        channel.seal()
+    channel.put_reserved(channel.reserve(), {"type": "approval.requested"})
+
+    assert [batch.id.seq for batch in channel.batches() if batch.keeps] == [1, 101, 201, 251]
