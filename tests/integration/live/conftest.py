@@ -124,7 +124,7 @@ class EventPage(Page):
         """Return the next frame, None when the response has ended."""
         while b"\n\n" not in self._unread:
             part = await self._response.receive_output(timeout=20)
-            self._unread += part["body"]
+            self._unread += part.get("body", b"")
             if not part.get("more_body"):
                 return None
         event, _, self._unread = self._unread.partition(b"\n\n")

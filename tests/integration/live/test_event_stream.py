@@ -12,6 +12,7 @@ from channels.db import database_sync_to_async
 from django.db import connection
 from django.test import Client
 
+from chat.live import event_stream
 from chat.live.channel import Channel
 from chat.live.event_stream import MOST_CHARACTERS
 from chat.live.publisher import publisher
@@ -130,6 +131,16 @@ async def test_a_response_ends_when_it_has_been_long_enough_and_the_next_loses_n
     shown = len(page.text(run.pk))
     assert MOST_CHARACTERS <= shown < MOST_CHARACTERS + 2 * len(piece)
     assert shown + len(rest.text(run.pk)) == len(piece) * (MOST_CHARACTERS // len(piece) + 2)
+
+
+async def test_a_response_ends_after_a_while_also_where_nothing_comes(
+    events_of: EventsOf, ada: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_stream, "LONGEST_SECONDS", 0.5)
+    page = await events_of(ada, conversation)
+
+    assert await page.closed() == 1000
+    assert await page.next() is None
 
 
 async def test_nobody_signed_in_is_turned_away(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from redis import Redis
 
@@ -37,6 +37,42 @@ def test_a_message_sent_twice_is_one_run(conversation: Conversation, scripted: S
     second = ask(conversation, "One?", policy_version=version, client_message_id=message_id)
     assert first == second
     assert conversation.runs.count() == 1
+
+
+def test_a_message_sent_twice_at_once_is_one_run(
+    conversation: Conversation, scripted: Scripted, wait_for: Callable[..., None]
+) -> None:
+    message_id, version = uuid.uuid4(), scripted([])
+    made: list[Run] = []
+
+    def send() -> None:
+        try:
+            made.append(
+                ask(conversation, "One?", policy_version=version, client_message_id=message_id)
+            )
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=send) for _ in range(2)]
+    with transaction.atomic():
+        Conversation.objects.select_for_update().get(pk=conversation.pk)
+        for thread in threads:
+            thread.start()
+        wait_for(lambda: waiting_for_locks() == 2, "both to come to where only one may go on")
+    for thread in threads:
+        thread.join(20)
+
+    assert [run.pk for run in made] == [conversation.runs.get().pk] * 2
+
+
+def waiting_for_locks() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        (count,) = cursor.fetchone() or (0,)
+    return int(count)
 
 
 def test_four_equal_first_questions_at_once_make_one_conversation_and_one_run(ada: User) -> None:

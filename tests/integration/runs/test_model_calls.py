@@ -5,10 +5,12 @@ import time
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 
 from agents import contracts
-from chat.models import ModelCall, Run
+from chat.models import ModelCall, Run, Turn, TurnStatus
 from chat.models.model_call import RequestCorrupted
+from chat.runs.before import Before
 from chat.runs.call_log import CallLog
 from chat.runs.store import store
 
@@ -80,3 +82,20 @@ def test_a_request_that_does_not_add_up_is_not_shown(claimed: Callable[[], Run])
     run.model_calls.filter(index=0).update(rest=request(1).replace("m", "w"))
     with pytest.raises(RequestCorrupted):
         list(ModelCall.objects.with_requests(run))
+
+
+def test_a_call_that_was_cut_off_does_not_count_for_where_a_run_goes_on(
+    claimed: Callable[[], Run],
+) -> None:
+    run = claimed()
+    log = CallLog(run, 0)
+    store(run, log.row(call("x").model_copy(update={"error": "Interrupted"}), 0))
+    now = timezone.now()
+    done = Turn(run=run, index=0, attempt=1, kind="thought", started_at=now, ended_at=now)
+    done.status = TurnStatus.COMPLETE
+    store(run, log.row(call("x"), 0), done)
+    run.attempt = 2
+
+    before = Before.read(run)
+
+    assert (before.calls, before.position) == (2, 1)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from pytest_django import Settings
 from redis import Redis
@@ -17,8 +17,10 @@ from chat.live.publisher import publisher
 from chat.live.streams import run_key
 from chat.models import Run, RunStatus, Turn, TurnStatus
 from chat.runs import lease, runner
+from chat.runs import reaper as reaping
+from chat.runs.crew import crew
 from chat.runs.lease import LeaseLost, claim
-from chat.runs.reaper import reaper
+from chat.runs.reaper import Reaper, reaper
 from chat.runs.recorder import Recorder
 from chat.runs.stop import stop
 from chat.runs.watch import watch
@@ -110,6 +112,79 @@ def test_a_run_that_is_stopped_while_nobody_holds_it_is_closed_like_any_other(
     (turn,) = run.turns.all()
     assert (turn.status, turn.observation_error) == (TurnStatus.INTERRUPTED, "Interrupted")
     assert (run.status, run.input_tokens, run.output_tokens) == (RunStatus.STOPPED, 7, 2)
+
+
+def test_a_worker_that_lost_a_run_does_not_prolong_the_lease_of_who_has_it(
+    asked: Callable[..., Run],
+) -> None:
+    run = claim(asked([]).pk, "one that was away")
+    assert run is not None
+    Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    now = claim(run.pk, "another")
+    assert now is not None
+
+    lease.renew({run.pk}, "one that was away")
+
+    assert Run.objects.get(pk=run.pk).lease_until == now.lease_until
+    lease.renew({run.pk}, "another")
+    assert Run.objects.get(pk=run.pk).lease_until != now.lease_until
+
+
+@pytest.mark.parametrize("trouble", ["an error", "a slow connection"])
+def test_a_worker_that_could_not_see_the_leases_gives_all_time_to_renew_them(
+    asked: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, wait_for: WaitFor, trouble: str
+) -> None:
+    run = claim(asked([]).pk, "a worker")
+    assert run is not None
+    Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    mine = Reaper()
+    if trouble == "an error":
+        rename("lease_until", "lease_of_another_release")
+        mine.look()
+        rename("lease_of_another_release", "lease_until")
+    else:
+        monkeypatch.setattr(reaping, "AT_ONCE", -1.0)
+        monkeypatch.setattr(mine, "_patient_until", -reaping.PATIENT_SECONDS)
+    mine.look()
+    is_left = seen(run, status=RunStatus.RUNNING, attempt=1)()
+    monkeypatch.undo()
+    Reaper().look()
+    wait_for(seen(run, status=RunStatus.FAILED), "the end of a run whose model has nothing to say")
+    wait_for(lambda: not crew().busy, "the hands that worked on it to find no other run")
+
+    assert is_left
+
+
+def rename(before: str, after: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE chat_run RENAME COLUMN {before} TO {after}")
+
+
+def test_an_end_whose_commit_was_not_answered_is_told_as_what_it_is(
+    asked: Callable[..., Run], valkey: Redis
+) -> None:
+    run = asked([{"say": "Final Answer: 4"}])
+    lost: list[str] = []
+
+    def lose_the_answer(execute: Any, sql: str, *rest: Any) -> Any:
+        if sql.startswith('UPDATE "chat_run"') and '"answer" =' in sql and not lost:
+            lost.append(sql)
+            transaction.on_commit(break_off)
+        return execute(sql, *rest)
+
+    def break_off() -> None:
+        raise OperationalError("The connection is gone, and nobody knows what became of it.")
+
+    with connection.execute_wrapper(lose_the_answer):
+        runner.work(run.pk)
+    assert publisher().flush(10)
+
+    run.refresh_from_db()
+    assert lost
+    assert (run.status, run.answer, run.attempt) == (RunStatus.SUCCEEDED, "4", 1)
+    newest: Any = valkey.xrevrange(run_key(run.pk), count=1)
+    assert newest[0][0].decode() == run.stream_id
+    assert newest[0][1][b"end"]
 
 
 def test_a_run_whose_worker_died_before_it_saw_the_stop_is_not_begun_again(
