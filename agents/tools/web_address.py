@@ -17,10 +17,25 @@ from agents.errors import ToolFailed
 _PORTS = frozenset({80, 443})
 _LENGTH = 4_000
 _UNFIT = re.compile(r"[\x00-\x20\x7f\\]")
-_METADATA = tuple(map(ipaddress.ip_network, ("168.63.129.16/32", "192.0.0.0/24")))
-"""Addresses of cloud providers' own servers that may look public."""
+_SPECIAL_V4 = [
+    ipaddress.IPv4Network(network)
+    for network in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
+        *("172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16"),
+        *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+        "168.63.129.16/32",  # a cloud provider's own server that looks public
+    )
+]
+"""What is no public server of the IANA's registry of special addresses."""
 
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
+_SPECIAL_V6 = [
+    ipaddress.IPv6Network(network)
+    for network in ("2001::/23", "2001:db8::/32", "3fff::/20")  # protocols, Teredo; examples
+]
+_6TO4 = ipaddress.IPv6Network("2002::/16")
+_TRANSLATED = [ipaddress.IPv6Network(network) for network in ("::ffff:0:0/96", "64:ff9b::/96")]
+"""Addresses that are an IPv4 address in other clothes: mapped, and by the well-known NAT64."""
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -98,13 +113,23 @@ def _resolve(host: str, port: int) -> list[IPAddress]:
 
 
 def _is_public(address: IPAddress) -> bool:
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
-        if address in _NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None:
-            return _is_public(inner)
-        if address.teredo is not None:
-            return False
-    is_metadata = any(address in network for network in _METADATA)
-    return address.is_global and not address.is_multicast and not is_metadata
+    """Tell by our own tables: what Python knows of special addresses changes with its version."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return not any(address in network for network in _SPECIAL_V4)
+    embedded = _embedded(address)
+    if embedded is not None and not _is_public(embedded):
+        return False
+    if any(address in network for network in _TRANSLATED):
+        return True
+    return address in _GLOBAL_V6 and not any(address in network for network in _SPECIAL_V6)
+
+
+def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """Return the IPv4 address that traffic to this one may come out at."""
+    number = int(address)
+    if address in _6TO4:
+        return ipaddress.IPv4Address(number >> 80 & 0xFFFFFFFF)
+    is_isatap = number >> 32 & 0xFDFFFFFF == 0x00005EFE
+    if is_isatap or any(address in network for network in _TRANSLATED):
+        return ipaddress.IPv4Address(number & 0xFFFFFFFF)
+    return None

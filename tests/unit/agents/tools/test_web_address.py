@@ -55,6 +55,10 @@ def test_anything_else_is_refused(text: str) -> None:
         *("::1", "[::1]", "::", "fe80::1", "fc00::1", "fd00:ec2::254", "ff02::1", "2001:db8::1"),
         *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe"),
         *("2002:7f00:1::", "2002:a9fe:a9fe::1", "2001:0:7f00:1::"),
+        *("::127.0.0.1", "::8.8.8.8", "::ffff:0:127.0.0.1", "::ffff:0:8.8.8.8", "fec0::1"),
+        *("64:ff9b:1::7f00:1", "64:ff9b:1::808:808", "100::1", "5f00::1", "3fff::1", "4000::1"),
+        *("2606:2800:21f:1::5efe:7f00:1", "2606:2800:21f:1:200:5efe:a9fe:a9fe"),
+        *("2001:10::1", "2001:2::1", "192.88.99.1", "203.0.113.9", "198.51.100.9"),
     ],
 )
 def test_an_address_that_is_not_public_is_refused(host: str) -> None:
@@ -62,7 +66,13 @@ def test_an_address_that_is_not_public_is_refused(host: str) -> None:
         Reach().addresses(host, 80)
 
 
-@pytest.mark.parametrize("host", ["93.184.215.14", "2606:2800:21f::1", "64:ff9b::808:808"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("93.184.215.14", "2606:2800:21f::1", "64:ff9b::808:808", "::ffff:808:808"),
+        *("2002:808:808::1", "2606:2800:21f:1:0:5efe:808:808", "2a00:1450:4001::200e"),
+    ],
+)
 def test_a_public_address_is_within_reach(host: str) -> None:
     assert Reach().addresses(host, 443) == [host]
 
