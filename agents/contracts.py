@@ -4,9 +4,11 @@ All of it is frozen and JSON-ready; identity (ids, owners, versions) belongs to 
 """
 
 from enum import StrEnum
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from agents.nesting import bounded
 
 
 class Value(BaseModel):
@@ -24,10 +26,13 @@ class ReasonKind(StrEnum):
 
 
 class ToolCall(Value):
-    """An action: a tool's name and its inputs, as the model gave them."""
+    """An action: a tool's name and its inputs, as the model gave them.
+
+    What is nested too deep to be stored is cut where it is too deep; no tool takes the rest.
+    """
 
     tool: str
-    inputs: dict[str, Any]
+    inputs: Annotated[dict[str, Any], BeforeValidator(bounded)]
 
 
 class ReasonNode(Value):

@@ -8,9 +8,12 @@ read voids them all, for a plan with a hole in it is another plan.
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator
 
 from agents.contracts import Value
+from agents.nesting import bounded
 
 _NOT_JSON = (ValueError, RecursionError, MemoryError)
 _SPACE_AND_FENCE = re.compile(r"\s*+(?:```[\w+-]{0,20}\s*+)?")
@@ -28,7 +31,7 @@ class PlannedCall(Value):
 
     id: str = ""
     tool: str
-    arguments: Any = None
+    arguments: Annotated[Any, BeforeValidator(bounded)] = None
 
 
 class Found(NamedTuple):

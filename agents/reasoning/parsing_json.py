@@ -12,9 +12,10 @@ import warnings
 from typing import Any, NamedTuple, NoReturn
 
 from agents.errors import ParseError
+from agents.nesting import DEEPEST
 from agents.tools.output import storable
 
-_DEPTH = 100
+_DEPTH = DEEPEST
 _LITERAL_LIMIT = 20_000
 _PYTHON = re.compile(r"'|\b(?:True|False|None)\b")
 _PARTS = re.compile(

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from agents.errors import InvalidInputs
+from agents.nesting import DEEPEST, bounded, is_too_deep
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.spec import Tool
 
@@ -40,7 +41,8 @@ def read_inputs(tool: Tool, text: str) -> dict[str, Any]:
     bare = unfenced(text)
     found = _object(bare)
     if found is not None and _is_meant(found, bare, tool):
-        return found
+        kept: dict[str, Any] = bounded(found)
+        return kept
     taker = _taker(tool)
     if taker is None and not bare:
         return {}
@@ -53,6 +55,11 @@ def read_inputs(tool: Tool, text: str) -> dict[str, Any]:
 
 def check_inputs(tool: Tool, inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the inputs as the tool's own types; raises InvalidInputs naming every wrong one."""
+    if is_too_deep(inputs):
+        raise InvalidInputs(
+            f"The inputs of {tool.name} are nested more than {DEEPEST} levels deep. "
+            f"It takes: {describe_inputs(tool)}."
+        )
     if isinstance(tool.inputs, JsonInputs):
         complaints = list(tool.inputs.complaints(inputs))
         checked = inputs
