@@ -3,7 +3,8 @@
 Lines of a thread that works on a run name the run and its attempt. Neither form ever holds a
 secret: what the environment calls a key, a password or a token, and the password in an address, is
 struck out of every line. Nor is there a control character in it, for strangers choose some of what
-is logged: a message is one line, and a terminal that shows it is not told what to do.
+is logged: a message is one line, and a terminal that shows it is not told what to do. What the
+database says of an error is told without the row that it is about.
 """
 
 import json
@@ -17,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from chat.runs.log_context import run_in_hand
 from project.printable import printable, printable_json, printable_lines
+from project.rows import database_errors, shortened, without_rows
 
 STRUCK_OUT = "[secret]"
 SECRET_NAME = re.compile(r"key|password|token|secret|credential", re.IGNORECASE)
@@ -80,11 +82,12 @@ class TextFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """Write what comes before the traceback, as one line."""
+        record.message = _message(record)
         return printable(super().formatMessage(record))
 
     def formatException(self, info: Any) -> str:
         """Write a traceback, whose own words may be a stranger's, as lines that begin no record."""
-        return textwrap.indent(printable_lines(super().formatException(info)), "  ")
+        return textwrap.indent(printable_lines(_traceback(info)), "  ")
 
     def formatStack(self, stack_info: str) -> str:
         """Write a stack the same way."""
@@ -109,13 +112,12 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "process": record.process,
             "thread": record.threadName,
-            "message": strike_out(record.getMessage(), self._secrets),
+            "message": strike_out(_message(record), self._secrets),
         }
         if run := run_in_hand():
             entry |= run._asdict()
         if record.exc_info:
-            traceback = self.formatException(record.exc_info)
-            entry["traceback"] = strike_out(traceback, self._secrets)
+            entry["traceback"] = strike_out(_traceback(record.exc_info), self._secrets)
         return printable_json(json.dumps(entry, ensure_ascii=False))
 
 
@@ -132,6 +134,16 @@ def strike_out(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, STRUCK_OUT)
     return text
+
+
+def _message(record: logging.LogRecord) -> str:
+    given = record.args.values() if isinstance(record.args, Mapping) else record.args or ()
+    return without_rows(record.getMessage(), database_errors(*given))
+
+
+def _traceback(info: Any) -> str:
+    whole = logging.Formatter().formatException(info)
+    return shortened(without_rows(whole, database_errors(info[1])))
 
 
 def _password_of(value: str) -> set[str]:

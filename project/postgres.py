@@ -34,6 +34,9 @@ SETTINGS = {
     "min_wal_size": "32MB",
     "max_wal_size": "256MB",
     "log_line_prefix": "%m ",
+    # Of a statement that fails neither the rows nor the values are written down.
+    "log_error_verbosity": "terse",
+    "log_min_error_statement": "panic",
     "cluster_name": "turnstone",
 }
 # For servers that end with the test session: a crash may take everything.
