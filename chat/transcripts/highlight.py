@@ -13,11 +13,14 @@ from itertools import accumulate, islice
 from django.db import connection
 
 from chat.transcripts.query import Query, Term
+from chat.transcripts.unmarked import unmarked
 from chat.transcripts.words import spans, split
 
 BEFORE = 40
 LENGTH = 240
 MOST_FORMS = 4_000
+MARKDOWN = frozenset({"answer"})
+"""The parts of a turn that are shown as Markdown."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,10 @@ class Marker:
         if not held:
             return Excerpt("", [])
         name, text = max(held, key=lambda part: len(self._found(part[1])))
-        return Excerpt(name, self.mark(self._passage(text)))
+        passage = self._passage(text)
+        return Excerpt(
+            name, self.mark(_one_line(unmarked(passage) if name in MARKDOWN else passage))
+        )
 
     def mark(self, text: str) -> list[Piece]:
         """Cut a text into pieces that match and pieces that do not."""
@@ -86,16 +92,14 @@ class Marker:
         return [min(found) for found in firsts if found]
 
     def _passage(self, text: str) -> str:
-        """Return one line of about LENGTH characters that begins shortly before the first match."""
+        """Return twice LENGTH characters that begin shortly before the first match."""
         found = self._found(text)
         at = self._line(text).start_of(min(found)) if found else 0
         start = max(0, at - BEFORE)
         if start:
             before = text[start:at]
             start += next((n + 1 for n, letter in enumerate(before) if letter.isspace()), 0)
-        line = " ".join(text[start : start + 2 * LENGTH].split())
-        cut = line if len(line) <= LENGTH else line[:LENGTH].rstrip() + " …"
-        return f"… {cut}" if start else cut
+        return f"{'… ' if start else ''}{text[start : start + 2 * LENGTH]}"
 
     def _line(self, text: str) -> "_Line":
         return self._lines.get(text) or _Line(text)
@@ -131,6 +135,11 @@ class _Line:
     @cached_property
     def _ends(self) -> list[int]:
         return list(accumulate(len(place) + 1 for place in self.places))
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LENGTH else line[:LENGTH].rstrip() + " …"
 
 
 def _joined(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -12,12 +12,13 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET
 
 from chat.accounts import SignedInRequest
-from chat.models import LIVE
+from chat.models import LIVE, Conversation
 from chat.transcripts.hits import Hit, hits
 from chat.transcripts.limits import TooMany, TooSlow, one_of_few, within
 from chat.transcripts.query import Query, QueryError, parse
 from chat.transcripts.scope import STATUS_NAMES
 from chat.transcripts.search import SECONDS, Tally, find, tally
+from chat.transcripts.titles import titled
 
 MOST_VALUES = 8
 
@@ -60,6 +61,7 @@ class Results:
     """
 
     hits: Sequence[Hit] = ()
+    conversations: Sequence[Conversation] = ()
     tally: Tally | None = None
     facets: Sequence[Facet] = ()
     newer: str | None = None
@@ -108,9 +110,12 @@ def _found(
     page = find(request.user, query, before=before, after=after)
     with within(SECONDS):
         shown = hits(page.turn_ids, query)
+        is_first = before is None and after is None
+        conversations = titled(request.user, query) if is_first else []
     counted = tally(request.user, query) if shown else None
     return Results(
         hits=shown,
+        conversations=conversations,
         tally=counted,
         facets=_facets(query, counted) if counted is not None else (),
         newer=_beside(query, after=page.newer),

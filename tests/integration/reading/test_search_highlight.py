@@ -64,6 +64,19 @@ def test_the_part_that_shows_most_of_the_query_is_shown(ada: User, tell: TellRun
     assert len(str(excerpt)) < 300
 
 
+def test_an_answer_is_shown_without_the_signs_of_markdown(ada: User, tell: TellRun) -> None:
+    tell(ada, {"thought": "hm"}, answer="## Sum\n\nIt is **129 needles**, *not* `2 ** 3`.")
+    tell(ada, {"observation": "def needle(*args, **kwargs): **pass**"})
+
+    shown = hits(find(ada, parse("needle")).turn_ids, parse("needle"))
+
+    assert [str(hit.excerpt) for hit in shown] == [
+        "def needle(*args, **kwargs): **pass**",
+        "Sum It is 129 needles, not 2 ** 3.",
+    ]
+    assert marked(shown[1].excerpt) == ["needles"]
+
+
 def test_without_words_the_beginning_of_the_turn_is_shown(ada: User, tell: TellRun) -> None:
     tell(ada, {"thought": "First\n\nsecond."}, question="Why?")
 

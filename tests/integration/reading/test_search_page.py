@@ -7,7 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from chat.models import Run, User
+from chat.models import Conversation, Run, User
 from chat.transcripts import search
 
 TellRun = Callable[..., Run]
@@ -53,6 +53,47 @@ def test_a_reviewer_sees_everyones_turns_and_whose_they_are(
     page = page_of(browse(rita), "alpha")
 
     assert '<span class="hit__user">ada</span>' in page
+
+
+def titles(page: str) -> list[str]:
+    return [unescape(title) for title in re.findall(r'titles__title"[^>]*>([^<]*)</a>', page)]
+
+
+def test_conversations_are_found_by_their_titles(ada: User, tell: TellRun, browse: Browse) -> None:
+    for title in ("Trip to Lisbon", "Lisbon hotels", "Porto <b>"):
+        Conversation.objects.create(owner=ada, title=title)
+    client = browse(ada)
+
+    assert titles(page_of(client, "lisb")) == ["Lisbon hotels", "Trip to Lisbon"]
+    assert titles(page_of(client, '"trip to" LISBON')) == ["Trip to Lisbon"]
+    assert titles(page_of(client, "lisbon -hotels")) == ["Trip to Lisbon"]
+    assert titles(page_of(client, "<b>")) == ["Porto <b>"]
+    assert titles(page_of(client, "lisbon policy:explicit")) == []
+    assert titles(page_of(client, "-lisbon")) == []
+    assert titles(page_of(client, "absent")) == []
+
+
+def test_nobody_finds_conversations_of_others(
+    ada: User, bob: User, rita: User, browse: Browse
+) -> None:
+    Conversation.objects.create(owner=ada, title="Trip to Lisbon")
+
+    assert titles(page_of(browse(bob), "lisbon")) == []
+    assert titles(page_of(browse(rita), "lisbon")) == []
+
+
+def test_a_hit_names_its_conversation_to_whose_it_is_and_its_question_to_a_reviewer(
+    ada: User, rita: User, tell: TellRun, browse: Browse
+) -> None:
+    named = Conversation.objects.create(owner=ada, title="My own name")
+    run = tell(ada, {"thought": "needle"}, question="What is it?", conversation=named)
+
+    mine, theirs = page_of(browse(ada), "needle"), page_of(browse(rita), "needle")
+
+    assert '<bdi class="hit__title">My own name</bdi>' in mine
+    assert '<bdi class="hit__title">What is it?</bdi>' in theirs
+    assert f"run {run.pk}, turn 1" in mine
+    assert "My own name" not in theirs
 
 
 def test_the_tools_of_others_are_not_named(
