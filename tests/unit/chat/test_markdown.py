@@ -1,16 +1,23 @@
 """Answers become HTML that is safe, whole, and bounded in time."""
 
+import json
+import re
 import subprocess
 import sys
+import time
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chat.live.markdown import DEEPEST, LONGEST, render_markdown
+from chat.live.markdown.code import COLOURING_SECONDS, LONGEST_CODE
 
 ROOT = Path(__file__).resolve().parents[3]
+CONTRACT = json.loads((ROOT / "tests" / "unit" / "markdown.json").read_text())
+DENSE = "- **a** `b` [c](https://example.org) *f*\n" * 1_200
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -40,6 +47,87 @@ def test_hostile_text_brings_no_live_markup(text: str) -> None:
     html = render_markdown(text)
 
     assert live_markup(html) == []
+
+
+@pytest.mark.parametrize("case", CONTRACT["cases"], ids=lambda case: case["name"])
+def test_the_server_keeps_the_contract_that_the_preview_is_held_to(case: dict[str, str]) -> None:
+    assert without_colours(render_markdown(case["markdown"])) == case["html"]
+
+
+@pytest.mark.parametrize("case", CONTRACT["plain"], ids=lambda case: case["name"])
+def test_text_that_is_not_worth_parsing_is_shown_plainly_and_whole(case: dict[str, Any]) -> None:
+    text = (case.get("before", "") + case["repeated"] * case["length"])[: case["length"]]
+
+    html = render_markdown(text)
+
+    assert html.startswith('<p class="prose__plain">')
+    assert unescape(html.removeprefix('<p class="prose__plain">').removesuffix("</p>")) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 49_900,
+        "![" * 24_950,
+        "[a][" * 12_000,
+        "> " * 50 + "\n" + "a\n" * 24_000,
+        "\\(" * 25_000,
+        "$$a\n" * 12_000,
+        "$a " * 16_000,
+        "http://" * 7_000,
+        "http://a" + ")" * 49_000,
+        ("|a" * 400 + "|\n" + "|-" * 400 + "|\n" + "|\n" * 50_000)[:LONGEST],
+    ],
+    ids=lambda text: text[:12].strip(),
+)
+def test_text_that_is_made_to_be_slow_does_not_keep_a_worker(text: str) -> None:
+    assert cpu_of(text) < 8 * cpu_of(DENSE)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```java\n" + "a a a " * 650 + "\n```\n",
+        "```make\n" + "(" * 3_900 + "\n```\n",
+        "```console\n" + "a:" * 1_950 + "\n```\n",
+        "```c\n" + "\n" * 3_900 + "\n```\n",
+    ],
+    ids=["java", "make", "console", "c"],
+)
+def test_colouring_has_one_budget_for_all_the_code_of_an_answer(block: str) -> None:
+    whole = block * 12
+
+    assert render_markdown(whole).count('<div class="code">') == 12
+    assert cpu_of(whole) < 12 * COLOURING_SECONDS
+
+
+def test_code_after_the_budget_is_shown_without_colours_and_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("chat.live.markdown.code.COLOURING_SECONDS", 0.0)
+
+    html = render_markdown("```python\ndef f(): pass\n```")
+
+    assert "def f(): pass" in html
+
+
+def test_a_block_of_code_that_is_too_long_is_shown_without_colours() -> None:
+    html = render_markdown("```python\n" + "x = 1\n" * LONGEST_CODE + "```")
+
+    assert '<span class="n">' not in html
+    assert html.count("x = 1") == LONGEST_CODE
+
+
+def test_a_long_answer_of_dense_markdown_is_still_parsed() -> None:
+    assert render_markdown(DENSE).startswith("<ul>")
+
+
+def test_a_field_in_an_answer_can_only_be_the_mark_of_a_task() -> None:
+    html = render_markdown("- [x] done\n- <input type=text name=password>")
+
+    assert re.findall(r"<input[^>]*>", html) == [
+        '<input type="checkbox" disabled="" checked="" aria-label="Done">'
+    ]
 
 
 def test_prose_keeps_its_shape() -> None:
@@ -149,6 +237,21 @@ class _Watch(HTMLParser):
                 self.found.append(f"{tag} {name}")
             if name == "href" and not (value or "").startswith(("https://", "http://", "mailto:")):
                 self.found.append(f"{tag} {name}={value}")
+
+
+def without_colours(html: str) -> str:
+    """Return the HTML as the preview makes it, which colours no code."""
+
+    def plain(found: re.Match[str]) -> str:
+        return found[1] + re.sub(r"</?span[^>]*>", "", found[2]) + found[3]
+
+    return re.sub(r"(<pre[^>]*><code>)(.*?)(</code></pre>)", plain, html, flags=re.DOTALL)
+
+
+def cpu_of(text: str) -> float:
+    begun = time.thread_time()
+    render_markdown(text)
+    return time.thread_time() - begun
 
 
 def live_markup(html: str) -> list[str]:
