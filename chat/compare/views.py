@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.accounts import SignedInRequest
 from chat.compare.align import Row, align
+from chat.live.answers import renew_answers
 from chat.models import Conversation, PolicyVersion, Run, Turn
 from chat.policies import offered, offered_as
 from chat.runs.ask import ask
@@ -98,6 +99,7 @@ def comparison(request: SignedInRequest, run_id: int, other_id: int) -> HttpResp
     )
     if request.GET.get("seen") == seen:
         return HttpResponse(status=204)
+    renew_answers([left.run, right.run])
     rows = align(*(list(side.run.turns.only(*_TO_ALIGN)) for side in (left, right)))
     context = {
         "left": left,

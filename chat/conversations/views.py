@@ -16,6 +16,7 @@ from chat.conversations import forms
 from chat.conversations.examples import examples
 from chat.conversations.listing import page_of
 from chat.conversations.thread import last_policy, thread_of
+from chat.live.answers import renew_answers
 from chat.models import Approval, Conversation, PolicyVersion, Run, RunStatus
 from chat.policies import chosen_among, offered
 from chat.runs.approvals import NotOpen, decide
@@ -190,6 +191,7 @@ def _conversation_page(
 ) -> HttpResponse:
     before = request.GET.get("before", "")
     thread = thread_of(found, int(before) if before.isdecimal() and len(before) < 18 else None)
+    renew_answers(row.run for row in thread.rows)
     context = _composer(request, error, policy=thread.policy) | {
         "composer_action": found.get_absolute_url(),
         "conversation": found,

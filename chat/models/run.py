@@ -63,6 +63,7 @@ class Run(models.Model):
     run whose question was asked again under another policy. `stream_id` is the cursor of the last
     frame that the stored rows cover. `owner` is the conversation's; Postgres fills it in, so that
     the line of those who wait (see `chat.models.line`) is found without looking elsewhere.
+    `answer_form` says which form of rendering made `answer_html` (see `chat.live.answers`).
     """
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="runs")
@@ -84,6 +85,7 @@ class Run(models.Model):
     message = models.TextField(blank=True)
     answer = models.TextField(blank=True)
     answer_html = models.TextField(blank=True)
+    answer_form = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
     partial = models.BooleanField(default=False)
 
     provider = models.CharField(max_length=40, blank=True)

@@ -17,7 +17,7 @@ from agents.errors import Interrupted
 from agents.tools.output import storable
 from chat.live import frames
 from chat.live.channel import Channel
-from chat.live.markdown import render_markdown
+from chat.live.markdown import FORM, render_markdown
 from chat.live.render import render_run, render_turn
 from chat.metrics.instruments import count_call, count_end, count_first_text, count_turn
 from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
@@ -194,6 +194,7 @@ class Recorder:
         run.answer = said
         run.partial = bool(said) and (outcome.partial or not outcome.answer)
         run.answer_html = render_markdown(said) if said else ""
+        run.answer_form = FORM
         run.status = RunStatus(outcome.status)
         run.reason = outcome.reason
         run.message = storable(outcome.message)
@@ -256,8 +257,8 @@ _WITH_CALLS = events.Reasoned | events.ActionProposed | events.TurnCompleted | e
 """The events that store the call before them, or come in a moment before one that does."""
 
 _ENDING = (
-    *("answer", "answer_html", "partial", "status", "reason", "message", "stream_id"),
-    *("lease_until", "ended_at", "input_tokens", "output_tokens"),
+    *("answer", "answer_html", "answer_form", "partial", "status", "reason", "message"),
+    *("stream_id", "lease_until", "ended_at", "input_tokens", "output_tokens"),
 )
 
 

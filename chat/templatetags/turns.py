@@ -8,6 +8,7 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 
+from chat.live.answers import shown_answer
 from chat.models import Run, Turn
 from chat.runs.words import (
     YOU,
@@ -20,6 +21,7 @@ from chat.runs.words import (
 from chat.transcripts.fold import fold
 
 register = template.Library()
+register.simple_tag(shown_answer, name="answer_of")
 
 SHOWN_TURNS = 50
 

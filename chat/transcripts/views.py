@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from chat.accounts import SignedInRequest
+from chat.live.answers import renew_answers
 from chat.models import ModelCall, Run, Turn
 from chat.policies import offered
 from chat.transcripts.asked import whole_number
@@ -28,6 +29,7 @@ PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 def transcript(request: SignedInRequest, run_id: int) -> HttpResponse:
     """Show the turns of a run, a hundred at a time; `?turn=` chooses which."""
     run = _readable(request, run_id)
+    renew_answers([run])
     context = {
         "run": run,
         "reading": read(run, whole_number(request.GET.get("turn", "")) or 1),
@@ -51,6 +53,13 @@ def transcript_download(request: SignedInRequest, run_id: int, form: str) -> Str
     return StreamingHttpResponse(
         carried(pieces(run), if_broken), content_type=kind, headers={"Content-Disposition": name}
     )
+
+
+@login_required
+@require_GET
+def answer_source(request: SignedInRequest, run_id: int) -> HttpResponse:
+    """Return the answer as it was written: Markdown, to be copied."""
+    return HttpResponse(_readable(request, run_id).answer, content_type=PLAIN)
 
 
 @login_required

@@ -18,6 +18,7 @@ READABLE = [
     "",
     "transcript.json",
     "transcript.md",
+    "answer.md",
     "turns/1/observation.txt",
     "turns/1/thought.txt",
     "turns/1/inputs.txt",
