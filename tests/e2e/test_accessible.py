@@ -20,17 +20,29 @@ WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "
 RULES = WCAG | {
     "rules": {"heading-order": {"enabled": True}, "landmark-unique": {"enabled": True}},
 }
-ANSWER = """# So
+ANSWER = """## So
 
 - **four** of `them`
+- [x] done
+- [ ] to do
+
+#### And deeper
 
 | n | m |
 |--:|---|
-| 1 | 2 |
+| 1 | averylongwordthatdoesnotbreak_averylongwordthatdoesnotbreak |
 
 ```python
-x = 'y'  # z
+x = 'a line of code that is a good deal longer than a telephone is wide'  # z
 ```
+
+\\[
+\\int_0^1 x\\,dx
+\\]
+
+###### And deepest
+
+https://example.org/a/very/long/address/that/has/no/place/at/all/to/break/on/a/narrow/telephone
 """
 
 
