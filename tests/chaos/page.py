@@ -90,6 +90,7 @@ class Page:
                 self.runs[run].ended_html = html
         elif _parsed(cursor) > _parsed(self.runs[run].cursor):
             self._replace(frame | {"type": "run.snapshot", "id": cursor})
+            self.runs[run].shown_by = frame["type"]
 
     def _replace(self, frame: dict[str, Any]) -> None:
         shown = self._followed(frame)
@@ -118,7 +119,8 @@ class Page:
             shown.cursor, shown.shown_by = frame["id"], frame["type"]
             return shown
         if not shown.is_live or _parsed(frame["id"]) <= _parsed(shown.cursor):
-            if frame["type"] == "events":
+            # What an answer to the page's own message showed may still be on its way by the line.
+            if frame["type"] == "events" and shown.shown_by != "run.created":
                 kinds = [event["type"] for event in frame["events"]]
                 shown.oddities.append(
                     f"frame {frame['id']} was sent after {shown.cursor} ({shown.shown_by}): {kinds}"
