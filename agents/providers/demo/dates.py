@@ -93,16 +93,18 @@ def _days_from_to(first: str, second: str) -> Task:
         f"print(abs((date.fromisoformat({second!r}) - date.fromisoformat({first!r})).days))"
     )
     step = run_python(f"Python can count the days between {first} and {second}.", code)
-    return one_step(
-        step, lambda seen: f"There are **{seen.strip()} days** between {first} and {second}."
-    )
+    return one_step(step, lambda seen: f"**{_many(seen.strip())}** between {first} and {second}.")
 
 
 def _days_said(day: str, seen: Sequence[str]) -> str:
     today, days = _today(seen[0]), seen[1].strip()
     if days.startswith("-"):
-        return f"**{days[1:]} days** have passed since {day} (today is {today}, UTC)."
-    return f"It is **{days} days** until {day} (today is {today}, UTC)."
+        return f"**{_many(days[1:])}** since {day} (today is {today}, UTC)."
+    return f"**{_many(days)}** left until {day} (today is {today}, UTC)."
+
+
+def _many(days: str) -> str:
+    return f"{days} day" if days == "1" else f"{days} days"
 
 
 def _weekday(day: str) -> Task:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from agents.providers.demo.arithmetic import read_arithmetic
 from agents.providers.demo.dates import read_dates
+from agents.providers.demo.follow_up import meant
 from agents.providers.demo.introduction import GREETING, UNKNOWN
 from agents.providers.demo.memories import read_look_up
 from agents.providers.demo.numbers import answered_number, result_number
@@ -103,8 +104,13 @@ def _understood(request: Request) -> tuple[list[str] | Answer, str]:
     previous = answered_number(request.history[-1][1]) if request.history else ""
     if _GREETS.fullmatch(goal):
         return Answer("This needs no tool.", GREETING), previous
-    parts = _parts(goal, previous)
+    # As it stands if it can be read so; else as the questions before it have it mean.
+    parts = _parts(goal, previous) or _parts(_meant(goal, request), previous)
     return parts or Answer("I have no rule for this question.", UNKNOWN), previous
+
+
+def _meant(goal: str, request: Request) -> str:
+    return meant(goal, (question for question, _ in request.history))
 
 
 def _known_steps(task: Task) -> tuple[Step, ...]:

@@ -27,6 +27,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _NO_UNITS = frozenset({"python", "binary", "hex", "octal", "words", "days"})
+_NEARLY = re.compile(r"≈ (-?\d+\.\d+)(?![\de])")
 _LONGEST = 200
 
 
@@ -55,4 +56,13 @@ def _task(value: str, source: str, target: str) -> Task:
         source,
         target,
     )
-    return one_step(step, lambda seen: f"**{seen.strip()}**")
+    return one_step(step, lambda seen: f"**{_rounded(seen.strip())}**")
+
+
+def _rounded(seen: str) -> str:
+    """Write what is only nearly so with some six digits; the tool's own words have twelve."""
+    return _NEARLY.sub(lambda found: f"≈ {_short(float(found[1]))}", seen)
+
+
+def _short(value: float) -> str:
+    return f"{value:.6g}" if abs(value) < 100_000 else f"{value:.1f}"

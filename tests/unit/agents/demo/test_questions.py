@@ -95,9 +95,9 @@ def test_arithmetic_is_calculated(policy: str, question: str, result: str) -> No
 UNITS = {
     "convert 5 miles to km": "8.04672 km",
     "Convert 5 miles to kilometers.": "8.04672 km",
-    "how many feet in 2 m?": "6.56167979003 ft",
+    "how many feet in 2 m?": "6.56168 ft",
     "How many inches are in a foot?": "12 in",
-    "72 F in C": "22.2222222222 °C",
+    "72 F in C": "22.2222 °C",
     "What is 100 degrees celsius in fahrenheit?": "212 °F",
     "-40 C to F": "-40 °F",
     "What is 1,500 g in kg?": "1.5 kg",
@@ -257,6 +257,29 @@ def test_a_follow_up_goes_on_from_the_last_answer(
     state = ask(policy, question, history=[Exchange(question="What is it?", answer=before)])
 
     assert answer(state).endswith(f"= **{result}**")
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "said"),
+    [
+        (["What time is it in Tokyo?"], "What about Paris?", "Europe/Paris"),
+        (["What time is it in Tokyo?", "And in Paris?"], "and London", "Europe/London"),
+        (["Convert 5 miles to km"], "And in feet?", "26400 ft"),
+        (["72 F in C"], "and K?", "295.372 K"),
+    ],
+)
+def test_a_follow_up_asks_the_last_question_of_another_place_or_unit(
+    policy: str, before: list[str], question: str, said: str
+) -> None:
+    history = [Exchange(question=one, answer="It is so.") for one in before]
+
+    assert said in answer(ask(policy, question, history=history))
+
+
+def test_a_follow_up_of_nothing_is_declined(policy: str) -> None:
+    state = ask(policy, "What about Paris?", history=[Exchange(question="Hi", answer="Hello!")])
+
+    assert tools_used(state) == []
 
 
 @pytest.mark.parametrize("question", ["hi", "Hello!", "help", "What can you do?"])
