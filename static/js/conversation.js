@@ -121,9 +121,10 @@ function follow(focus) {
     const words = log.words(run) || document.querySelector(`#run-${run.id} .run__words`)?.textContent
     if (status.textContent !== words) status.textContent = words
     showStop()
+    focus.keep()
+    if (log.live.length) return
     composer.look()
     composer.asks(log.asks)
-    focus.keep()
   }
 
   function showStop() {

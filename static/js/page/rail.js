@@ -12,10 +12,11 @@ export function listenForMarks() {
   addEventListener("focus", () => look(rail))
 }
 
-// `state` is "working" or "waiting", or nothing for a conversation that does neither.
+// `state` is "working" or "waiting", or "" for a conversation that does neither.
 export function showMark(row, state) {
   const mark = row?.querySelector(".rail__live")
-  if (!mark) return
+  if (!mark || mark.dataset.state === state) return
+  mark.dataset.state = state
   mark.hidden = !state
   mark.classList.toggle("rail__live--waiting", state === "waiting")
   mark.firstElementChild.textContent = state === "waiting" ? "waits for you" : "working"
@@ -33,6 +34,6 @@ async function look(rail) {
 
 function show(rail, states) {
   for (const row of rail.querySelectorAll(".rail__row:not([aria-current])")) {
-    showMark(row, states[row.dataset.conversation])
+    showMark(row, states[row.dataset.conversation] ?? "")
   }
 }
