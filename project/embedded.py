@@ -11,7 +11,7 @@ import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 
 from project.errors import CannotStart
 
@@ -37,15 +37,6 @@ def database_url(local: Path) -> str:
 def redis_url(local: Path) -> str:
     """Return the address of the private Valkey, over its socket."""
     return f"unix://{quote(str(sockets(local) / VALKEY_SOCKET))}?db=0"
-
-
-def celery_url(url: str) -> str:
-    """Write a Redis address the way Celery's broker setting wants it."""
-    parts = urlsplit(url)
-    if parts.scheme != "unix":
-        return url
-    database = parse_qs(parts.query).get("db", ["0"])[0]
-    return f"redis+socket://{parts.netloc}{parts.path}?virtual_host={database}"
 
 
 def sockets(local: Path) -> Path:

@@ -1,9 +1,24 @@
 """Settings that would leave the door open are refused, with what to do."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from django.core.exceptions import ImproperlyConfigured
+
+from project.errors import CannotStart
 
 SHORTEST_KEY = 32
 LOOPBACK = ("localhost", "::1", "[::1]")
+
+
+@contextmanager
+def ended_in_words() -> Iterator[None]:
+    """End the process, whatever program it is, with the one line and no traceback."""
+    try:
+        yield
+    except (CannotStart, ImproperlyConfigured) as error:
+        sys.exit(f"ERROR: {error}")
 
 
 def long_enough(key: str) -> str:

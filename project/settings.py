@@ -9,7 +9,7 @@ from pathlib import Path
 
 import environ
 
-from project import embedded, logging, safe
+from project import addresses, embedded, logging, safe
 from project.celery import app as celery_app  # noqa: F401 (who has settings may wake a worker)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -19,8 +19,15 @@ env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
 HOST = env.str("HOST", default="127.0.0.1")
-DEBUG = safe.for_developers(env.bool("TURNSTONE_DEBUG", default=False), HOST)
-SECRET_KEY = safe.long_enough(env.str("SECRET_KEY", default="") or embedded.secret_key(LOCAL_DIR))
+with safe.ended_in_words():
+    DEBUG = safe.for_developers(env.bool("TURNSTONE_DEBUG", default=False), HOST)
+    SECRET_KEY = safe.long_enough(
+        env.str("SECRET_KEY", default="") or embedded.secret_key(LOCAL_DIR)
+    )
+    DATABASE = addresses.postgres(
+        env.str("DATABASE_URL", default="") or embedded.database_url(LOCAL_DIR)
+    )
+    REDIS_URL = addresses.redis(env.str("REDIS_URL", default="") or embedded.redis_url(LOCAL_DIR))
 PORT = env.int("PORT", default=8000)
 ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", default=[HOST]), "localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
@@ -81,10 +88,6 @@ TEMPLATES = [
 ]
 
 # The pool holds the connections, so Django must not: 64 worker threads share a few of them.
-DATABASE = env.db_url_config(
-    env.str("DATABASE_URL", default="") or embedded.database_url(LOCAL_DIR)
-)
-_options = DATABASE.get("OPTIONS", {}).get("options", "")
 DATABASES = {
     "default": {
         **DATABASE,
@@ -99,8 +102,6 @@ DATABASES = {
             "keepalives_count": 3,
             "tcp_user_timeout": 20_000,
             **DATABASE.get("OPTIONS", {}),  # such as ?sslmode=require
-            # A process that stands still in the middle of a transaction must not hold its locks.
-            "options": f"{_options} -c idle_in_transaction_session_timeout=30s".strip(),
             "pool": {
                 "min_size": 1,
                 "max_size": env.int("DATABASE_POOL", default=16),
@@ -113,7 +114,6 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = env.str("REDIS_URL", default="") or embedded.redis_url(LOCAL_DIR)
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL},
 }
@@ -191,7 +191,7 @@ WHITENOISE_USE_FINDERS = True
 # The message is only a wake-up; the Run row is the queue. So it need not outlive the broker. It is
 # acknowledged late, so that no busy worker keeps what an idle one could have; if it is delivered
 # once more after the visibility timeout, who gets it takes whatever run comes next, or none.
-CELERY_BROKER_URL = embedded.celery_url(REDIS_URL)
+CELERY_BROKER_URL = addresses.celery(REDIS_URL)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = env.int("WORKER_THREADS", default=64)

@@ -5,7 +5,7 @@ restart of the database all of them are broken, and a full pool would keep a pag
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
@@ -22,6 +22,10 @@ AGAIN_SECONDS = 1.0
 TRUSTED_SECONDS = 1.0
 """One that was looked at so lately is used as it is by those who try again when it is broken."""
 
+LET_GO = "SET idle_in_transaction_session_timeout = '30s'"
+"""A process that stands still in the middle of a transaction must not hold its locks. Said after
+connecting, because PgBouncer refuses it among the options of a connection: 0.2 ms of its 6."""
+
 Pool = ConnectionPool[psycopg.Connection[Any]]
 
 _renewed_at: dict[str, float] = {}
@@ -33,7 +37,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Django's, but for the pool: where one idle connection is broken, all of them are renewed."""
 
     _connection_pools: dict[str, Pool]  # Django's own, which its stubs leave out
-    _configure_connection: Callable[[psycopg.Connection[Any]], None]
 
     @property
     def pool(self) -> Pool | None:
@@ -45,12 +48,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
             pool: Pool = ConnectionPool(
                 kwargs=self.get_connection_params() | {"autocommit": True},
                 open=False,
-                configure=self._configure_connection,
+                configure=self._configure_connection,  # type: ignore[arg-type]
                 check=self._check,
                 **options,
             )
             self._connection_pools.setdefault(self.alias, pool)
         return self._connection_pools[self.alias]
+
+    def _configure_connection(self, connection: psycopg.Connection[Any]) -> bool:
+        """Prepare a new connection; tell whether that wants a commit."""
+        super()._configure_connection(connection)  # type: ignore[misc]
+        connection.execute(LET_GO)
+        return True
 
     @staticmethod
     @contextmanager

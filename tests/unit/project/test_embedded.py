@@ -8,7 +8,7 @@ import pytest
 from kombu.utils.url import url_to_parts
 from redis.asyncio.connection import parse_url as parse_redis_url
 
-from project import embedded
+from project import addresses, embedded
 
 
 def test_the_secret_key_is_made_once(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_every_folder_name_survives_the_three_kinds_of_address(tmp_path: Path, n
 
     assert (database["HOST"], database["NAME"]) == (sockets, "turnstone")
     assert parse_redis_url(redis)["path"] == f"{sockets}/valkey.sock"
-    broker = url_to_parts(embedded.celery_url(redis).removeprefix("redis+"))
+    broker = url_to_parts(addresses.celery(redis).removeprefix("redis+"))
     assert f"/{broker.path}" == f"{sockets}/valkey.sock"
 
 
@@ -94,19 +94,3 @@ def test_a_short_folder_that_is_gone_or_open_is_replaced(tmp_path: Path) -> None
     third = embedded.make_sockets(local)
     third.rmdir()
     assert third != second
-
-
-def test_the_number_of_the_redis_database_reaches_celery() -> None:
-    url = embedded.celery_url("unix:///run/valkey.sock?db=3")
-
-    assert url == "redis+socket:///run/valkey.sock?virtual_host=3"
-
-
-def test_the_password_of_a_redis_socket_reaches_celery() -> None:
-    url = embedded.celery_url("unix://ada:word@/run/valkey.sock")
-
-    assert url == "redis+socket://ada:word@/run/valkey.sock?virtual_host=0"
-
-
-def test_an_address_over_tcp_is_celerys_too() -> None:
-    assert embedded.celery_url("redis://host:6379/1") == "redis://host:6379/1"

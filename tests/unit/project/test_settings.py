@@ -65,6 +65,15 @@ def test_the_options_of_a_database_address_are_kept_beside_the_pool() -> None:
     assert result.stdout.split() == ["db", "require", "True"]
 
 
+def test_a_pooler_is_asked_for_no_option_that_it_would_refuse() -> None:
+    code = "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS'])"
+
+    result = _settings(code, DATABASE_URL="postgres://ada@pgbouncer/chat")
+
+    assert "'options'" not in result.stdout
+    assert "connect_timeout" in result.stdout
+
+
 def test_an_empty_address_means_the_private_server() -> None:
     result = _settings(PRINT_DATABASE, DATABASE_URL="", REDIS_URL="")
 

@@ -11,17 +11,11 @@ import threading
 import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from enum import Enum
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from pydantic import SecretStr
 
 from agents.contracts import Message, Role
@@ -30,6 +24,7 @@ from agents.providers.base import Finish, ModelRequest, Token
 from agents.providers.choice import Credentials, RemoteName
 from agents.providers.dialects import PROVIDERS
 from agents.providers.remote import RemoteProvider
+from tests.certificates import write_self_signed
 
 KEY = "sk-a-key-that-nobody-may-see"
 MOCK = Path(__file__).parents[4] / "node_modules/@copilotkit/aimock/dist/cli.js"
@@ -330,31 +325,8 @@ def wire() -> Iterator[Wire]:
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
     """Write a certificate of 127.0.0.1 that nobody else has signed, with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a model server")])
-    now = datetime.now(UTC)
-    signed = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
-        )
-        .sign(key, hashes.SHA256())
-    )
     path = tmp_path / "certificate.pem"
-    path.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        + signed.public_bytes(serialization.Encoding.PEM)
-    )
+    write_self_signed(path)
     return path
 
 
