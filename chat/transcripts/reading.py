@@ -3,23 +3,13 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.db.models import QuerySet
 
 from chat.models import Approval, ModelCall, Run, Turn
+from chat.transcripts.spans import Clock, Span
 
 PAGE_LENGTH = 100
-WIDTH = 1000
-"""The width of the waterfall, in its own units."""
-
-
-@dataclass(frozen=True)
-class Bar:
-    """Where a turn stands in the waterfall, in thousandths of its width."""
-
-    start: int
-    width: int
 
 
 @dataclass(frozen=True)
@@ -28,7 +18,7 @@ class Row:
 
     turn: Turn
     calls: Sequence[ModelCall]
-    bar: Bar
+    spans: Sequence[Span]
 
     @property
     def tokens(self) -> int:
@@ -38,11 +28,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Reading:
-    """One page of a transcript; `closing` are the calls made after the last turn."""
+    """One page of a transcript; `closing` are the calls made after the last turn.
+
+    `whole` is how many milliseconds the run took so far.
+    """
 
     rows: Sequence[Row]
     closing: Sequence[ModelCall]
     total: int
+    whole: int
 
     @property
     def first(self) -> int:
@@ -75,34 +69,34 @@ def read(run: Run, number: int = 1) -> Reading:
     total = run.turns.count()
     number = max(1, min(number, total))
     start = (number - 1) // PAGE_LENGTH * PAGE_LENGTH
-    turns = Approval.objects.attach(
-        run.turns.filter(index__gte=start, index__lt=start + PAGE_LENGTH)
-    )
-    is_last = start + PAGE_LENGTH >= total
+    end = start + PAGE_LENGTH
+    rows, rest, whole = _rows(run, start, end, None if end >= total else end)
+    return Reading(rows, rest, total, whole)
+
+
+def rows_from(run: Run, number: int) -> tuple[list[Row], int]:
+    """Return the rows from turn `number` on, a page at most, and how long the run took so far."""
+    start = max(0, number - 1)
+    rows, _, whole = _rows(run, start, start + PAGE_LENGTH, start + PAGE_LENGTH)
+    return rows, whole
+
+
+def _rows(
+    run: Run, start: int, end: int, calls_end: int | None
+) -> tuple[list[Row], list[ModelCall], int]:
+    turns = Approval.objects.attach(run.turns.filter(index__gte=start, index__lt=end))
     calls = defaultdict(list)
-    for call in _calls(run, start, None if is_last else start + PAGE_LENGTH):
+    for call in _calls(run, start, calls_end):
         calls[call.turn_index].append(call)
-    rows = [
-        Row(turn, calls.pop(turn.index, []), bar)
-        for turn, bar in zip(turns, _bars(turns), strict=True)
-    ]
-    return Reading(rows, [call for rest in calls.values() for call in rest], total)
+    clock = Clock(run, turns)
+    rows = []
+    for turn in turns:
+        own = calls.pop(turn.index, [])
+        rows.append(Row(turn, own, clock.spans(turn, own)))
+    return rows, [call for rest in calls.values() for call in rest], clock.whole
 
 
 def _calls(run: Run, start: int, end: int | None) -> QuerySet[ModelCall]:
     # The texts are fetched only when a call is opened.
     calls = run.model_calls.filter(turn_index__gte=start).defer("rest", "reply", "reasoning")
     return calls if end is None else calls.filter(turn_index__lt=end)
-
-
-def _bars(turns: Sequence[Turn]) -> list[Bar]:
-    spans = [(turn.started_at, turn.ended_at or turn.started_at) for turn in turns]
-    if not spans:
-        return []
-    begin, end = min(s for s, _ in spans), max(e for _, e in spans)
-    whole = (end - begin).total_seconds() or 1.0
-
-    def place(moment: datetime) -> int:
-        return round((moment - begin).total_seconds() / whole * WIDTH)
-
-    return [Bar(place(s), max(8, place(e) - place(s))) for s, e in spans]

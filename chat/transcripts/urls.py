@@ -19,6 +19,7 @@ urlpatterns = [
         name="transcript_markdown",
     ),
     path("runs/<int:run_id>/answer.md", views.answer_source, name="answer_source"),
+    path("runs/<int:run_id>/rows/", views.turn_rows, name="turn_rows"),
     path("runs/<int:run_id>/turns/<int:number>/<slug:part>.txt", views.turn_text, name="turn_text"),
     path(
         "runs/<int:run_id>/turns/<int:number>/pictures/<int:picture>/",

@@ -16,7 +16,7 @@ from chat.transcripts.asked import whole_number
 from chat.transcripts.download import NOT_WHOLE, as_json, as_markdown
 from chat.transcripts.fold import STEP, fold
 from chat.transcripts.portions import carried
-from chat.transcripts.reading import read
+from chat.transcripts.reading import read, rows_from
 from chat.transcripts.repeats import repeats_of
 from chat.transcripts.request import shown
 
@@ -38,6 +38,15 @@ def transcript(request: SignedInRequest, run_id: int) -> HttpResponse:
         "repeats": repeats_of(run),
     }
     return render(request, "chat/transcript.html", context)
+
+
+@login_required
+@require_GET
+def turn_rows(request: SignedInRequest, run_id: int) -> HttpResponse:
+    """Return what stands beside the turns from `?from=` on, for a page that follows the run."""
+    run = _readable(request, run_id)
+    rows, whole = rows_from(run, whole_number(request.GET.get("from", "")) or 1)
+    return render(request, "chat/_turn_rows.html", {"run": run, "rows": rows, "whole": whole})
 
 
 @login_required

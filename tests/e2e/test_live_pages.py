@@ -74,6 +74,26 @@ def test_a_transcript_grows_while_its_run_works_and_is_whole_at_its_end(
     assert thought.inner_text().count("tick") == 40
 
 
+def test_outline_and_calls_grow_with_the_turns_that_are_followed(
+    page: Page, asked: Callable[..., Run]
+) -> None:
+    slow = SLOW | {"rate": 60}
+    run = asked(slow, slow, {"hang": True, "after": "Thought: I have an idea"})
+    page.goto(f"/runs/{run.pk}/")
+    expect(page.locator(".transcript__turns > .turn")).to_have_count(3, timeout=30_000)
+
+    rows = page.locator(".outline__row")
+    expect(rows.locator(".outline__number")).to_have_text(["1", "2"])
+    expect(rows.locator(".outline__label")).to_have_text(["calculator", "calculator"])
+    calls = page.locator(".transcript__turns .calls")
+    expect(calls).to_have_count(2)
+    calls.first.locator(".call__summary").click()
+    expect(calls.first.get_by_role("heading", name="Reply")).to_be_visible()
+    scales = rows.locator("svg").evaluate_all("all => all.map((svg) => svg.viewBox.baseVal.width)")
+    assert len(set(scales)) == 1
+    expect(page.locator(".facts__status")).to_have_text("Thinking")
+
+
 def test_a_page_without_sockets_follows_asks_and_stops_all_the_same(
     page: Page, asked: Callable[..., Run]
 ) -> None:

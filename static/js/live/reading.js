@@ -5,6 +5,7 @@ import { Connection } from "./connection.js"
 import { isAfter } from "./cursor.js"
 import { grow } from "./growing.js"
 import { element, partOfPage, putInPlace } from "./html.js"
+import { Outline } from "./outline.js"
 import { GONE, isSignedOut } from "./patience.js"
 import { Preview } from "./preview.js"
 import { begin, isLive, take } from "./run_state.js"
@@ -16,6 +17,7 @@ export class Reading {
   #root
   #words
   #changed
+  #outline
   #run
   #preview = null
   #isRefreshing = false
@@ -23,10 +25,11 @@ export class Reading {
   // `words` says on the page how far the run is, and knows where to follow it; `changed` hears of
   // every turn that is new.
   constructor(root, words, changed) {
-    const { run, cursor, status, socket, events } = words.dataset
+    const { run, cursor, status, socket, events, rows } = words.dataset
     this.#root = root
     this.#words = words
     this.#changed = changed
+    this.#outline = new Outline(root, rows, changed)
     this.#run = begin(Number(run), cursor, status)
     new Connection({ socket, events, frames: "", token: () => "" }, {
       hello: () => ({ cursors: isLive(this.#run) ? { [this.#run.id]: this.#run.cursor } : {}, after: NO_NEWS }),
@@ -50,7 +53,9 @@ export class Reading {
   }
 
   #showTurn(html, clearsAnswer) {
-    const isNew = !putInPlace(element(html), this.#root.querySelector(".transcript__turns"))
+    const turn = element(html)
+    const isNew = !putInPlace(turn, this.#root.querySelector(".transcript__turns"))
+    if (turn.dataset.status === "complete") this.#outline.add(Number(turn.dataset.index))
     if (clearsAnswer) this.#preview?.clear()
     if (isNew) this.#changed()
   }

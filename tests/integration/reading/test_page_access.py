@@ -16,6 +16,7 @@ Browse = Callable[[User], Client]
 OF_CONVERSATION = ["", "rename/", "delete/"]
 READABLE = [
     "",
+    "rows/",
     "transcript.json",
     "transcript.md",
     "answer.md",

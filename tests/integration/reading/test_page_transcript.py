@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -217,6 +218,40 @@ def test_a_strange_place_in_an_observation_does_no_harm(
 
     assert answer.status_code == 200
     assert len(answer.content) < 101_000
+
+
+def test_the_waterfall_is_of_the_whole_run_and_shows_model_and_tool_apart(
+    ada: User, tell: TellRun, browse: Browse
+) -> None:
+    run = tell(ada, *[{"tool": "calculator", "inputs": {}, "observation": "4"}] * 130)
+    begun, second = timezone.now(), timedelta(seconds=1)
+    Run.objects.filter(pk=run.pk).update(started_at=begun, ended_at=begun + 130 * second)
+    for turn in run.turns.all():
+        turn.started_at = begun + turn.index * second
+        turn.acted_at, turn.ended_at = turn.started_at + second / 2, turn.started_at + second
+        turn.save()
+    stored_call(run, 120, "{}", turn_index=120, started_at=begun + 120 * second, seconds=0.4)
+
+    page = browse(ada).get(f"/runs/{run.pk}/?turn=121").content.decode()
+
+    row = page.partition('id="outline-121"')[2].partition("</li>")[0]
+    assert 'viewBox="0 0 130000 4"' in row
+    spans = re.findall(r'span--(\w+)" x="(\d+)" width="(\d+)"', row)
+    assert spans == [
+        ("turn", "120000", "1000"),
+        ("model", "120000", "400"),
+        ("tool", "120500", "500"),
+    ]
+
+
+def test_what_stands_beside_the_turns_is_had_for_those_that_came_since(
+    run: Run, ada: User, browse: Browse
+) -> None:
+    rows = browse(ada).get(f"/runs/{run.pk}/rows/?from=2").content.decode()
+
+    assert re.findall(r'id="outline-(\d)"', rows) == ["2", "3"]
+    assert re.findall(r'id="run-\d+-turn-(\d)-calls"', rows) == ["2", "3"]
+    assert "<html" not in rows
 
 
 def test_a_run_without_turns_says_so(ada: User, tell: TellRun, browse: Browse) -> None:
