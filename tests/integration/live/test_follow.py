@@ -3,8 +3,10 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
 from channels.db import database_sync_to_async
 
+from chat.live import viewer
 from chat.models import Conversation, Run, User
 
 PageOf = Callable[..., Awaitable[Any]]
@@ -40,3 +42,15 @@ async def test_a_page_sees_a_run_from_its_start_to_its_end(
     ]
     assert end["events"][-1]["status"] == "succeeded"
     assert "It is four." in end["events"][-1]["html"]
+
+
+async def test_a_page_that_asks_whether_its_line_lives_is_answered_at_once(
+    page_of: PageOf, ada: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(viewer, "HEARTBEAT_SECONDS", 1000)
+    page = await page_of(ada, conversation)
+    await page.hello()
+
+    await page.say({"type": "ping", "answer": True})
+
+    await page.until(lambda frame: frame["type"] == "heartbeat")
