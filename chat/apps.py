@@ -10,10 +10,12 @@ class ChatConfig(AppConfig):
     name = "chat"
 
     def ready(self) -> None:
-        """Look at the database before every migration, and publish the policies after it."""
+        """Look at the database before every migration, publish the policies after it; listen."""
         # Models may be imported only once all apps are loaded.
+        from chat.live import endings
         from chat.policies import publish_seeds
         from chat.schema import mend
 
         pre_migrate.connect(mend, sender=self)
         post_migrate.connect(publish_seeds, sender=self)
+        endings.listen()

@@ -153,6 +153,7 @@ SIGNUP_OPEN = env.bool("TURNSTONE_SIGNUP", default=False)
 AUTH_USER_MODEL = "chat.User"
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "conversation_list"
+SESSION_ENGINE = "chat.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 

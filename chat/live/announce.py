@@ -36,6 +36,9 @@ AGAIN_SECONDS = 2.0
 INTERRUPTED = "Its worker let go of it. Another one goes on from the last complete step."
 _in_vain_until = 0.0
 
+LAST = StreamId(2**62, 1)
+"""Above every frame of any attempt."""
+
 DECIDED = "It goes on with the answer as soon as a worker is free."
 
 
@@ -90,6 +93,24 @@ def announce_interrupted(run: Run) -> None:
     place = str(StreamId(now.attempt + 1, 0))
     what = f"that run {now.pk} is interrupted"
     _tell(what, run_key(now.pk), fields, place=place, kept_seconds=ABANDONED_SECONDS)
+
+
+def forget(conversation_id: int, runs: list[int], live: list[int]) -> None:
+    """Take a deleted conversation out of Redis; those of its runs that are `live` tell no more."""
+    errands().add(partial(_forget, conversation_id, runs, live))
+
+
+def _forget(conversation_id: int, runs: list[int], live: list[int]) -> None:
+    pipeline = quick_client().pipeline(transaction=False)
+    pipeline.delete(conversation_key(conversation_id), *map(run_key, runs))
+    for key in map(run_key, live):
+        # Redis refuses what a worker still adds below this, and the worker lets go.
+        pipeline.xadd(key, {"d": "[]"}, id=str(LAST))
+        pipeline.expire(key, KEPT_SECONDS)
+    try:
+        pipeline.execute()
+    except RedisError as error:
+        logger.warning("Redis keeps the streams of what was deleted for a while: %s", error)
 
 
 def _tell(what: str, key: str, fields: dict[Any, Any], **how: Any) -> None:

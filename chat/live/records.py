@@ -52,6 +52,7 @@ class Access(NamedTuple):
     """What a person may do in a conversation that they may read; only its owner may write."""
 
     conversation: Conversation
+    person: int
     is_owner: bool
 
 
@@ -100,7 +101,7 @@ def access(session_key: str | None, conversation_id: int) -> Access | None:
     conversation = Conversation.objects.readable_by(user).filter(pk=conversation_id).first()
     if conversation is None:
         return None
-    return Access(conversation, is_owner=conversation.owner_id == user.pk)
+    return Access(conversation, user.pk, is_owner=conversation.owner_id == user.pk)
 
 
 def known_runs(conversation: Conversation, run_ids: Collection[int]) -> dict[int, bool]:

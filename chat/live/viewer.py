@@ -1,9 +1,9 @@
 """One watcher of a conversation: what they see of it, live, and what they wish.
 
 It knows nothing of how frames travel; a transport gives it a way to send and to close. The session
-and the ownership are read anew for every wish and every half minute, for a connection outlives
-both. How much has been sent since the page last said that it has read is counted here, since the
-server below has no bound of its own.
+and the ownership are read anew for every wish, when one of them is said to be over, and every half
+minute, for a connection outlives both. How much has been sent since the page last said that it has
+read is counted here, since the server below has no bound of its own.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from weakref import WeakSet
 from django.db import InterfaceError, OperationalError
 from redis.exceptions import RedisError
 
-from chat.live import frames
+from chat.live import frames, revoked
 from chat.live.followers import NewsFollower, RunFollower, Snapshot
 from chat.live.reader import reader
 from chat.live.records import (
@@ -39,7 +39,10 @@ HEARTBEAT_SECONDS = 10.0
 HEARTBEATS_TO_CHECK = 3
 """After so many heartbeats the session and the ownership are read anew."""
 
-SIGNED_OUT, NOT_FOUND, TOO_SLOW, TRY_LATER = 4401, 4404, 4408, 4503
+MOST_OF_ONE = 200
+"""How many pages of one person a process shows at once; further ones try again."""
+
+SIGNED_OUT, NOT_FOUND, TOO_SLOW, TOO_MANY, TRY_LATER = 4401, 4404, 4408, 4429, 4503
 """Why a viewer's line is closed; as the WebSocket numbers an application's own reasons."""
 
 _viewers: "WeakSet[Viewer]" = WeakSet()
@@ -82,23 +85,38 @@ class Viewer:
         self._told: set[int] = set()
         self._unread = 0
         self._is_open = True
+        self._names: list[str] = []
         self._tasks: set[asyncio.Task[None]] = set()
         _viewers.add(self)
 
     async def enter(self) -> None:
         """Let in who may read the conversation; the others learn only that it is not for them."""
+        self._name(revoked.conversation(self._conversation_id))
+        if self._session_key:
+            self._name(revoked.session(self._session_key))
         try:
-            if await self._access() is not None:
-                self._spawn(self._beat())
+            found = await self._access()
         except (OperationalError, InterfaceError):
             await self._close(TRY_LATER)
+            return
+        if found is None or not self._is_open:
+            return
+        if self._name(revoked.person(found.person)) > MOST_OF_ONE:
+            await self._close(TOO_MANY)
+        else:
+            self._spawn(self._beat())
 
     async def leave(self) -> None:
         """Follow nothing more."""
         self._is_open = False
         for task in self._tasks:
             task.cancel()
+        await revoked.doors().leave(self, self._names)
         await self._follow_nothing()
+
+    def look_again(self) -> None:
+        """Find out whether the page may be shown still, and whether it lacks a run."""
+        self._spawn(self._catch_up_on_news())
 
     async def take(self, text: str | None) -> None:
         """Grant what a message asks for, or say in words why not; the line stays open."""
@@ -172,7 +190,7 @@ class Viewer:
         except RedisError:
             cursor = StreamId(0, 0)
         self._news = NewsFollower(
-            self._conversation_id, cursor, self._announced, self._look_again, self._knows
+            self._conversation_id, cursor, self._announced, self.look_again, self._knows
         )
         reader().follow(self._news)
         sweep()
@@ -208,14 +226,10 @@ class Viewer:
         if is_new:
             await self._runs[run.run_id].join()
 
-    def _look_again(self) -> None:
-        """Ask Postgres for runs that Redis may have forgotten to tell of."""
-        self._spawn(self._catch_up_on_news())
-
     async def _catch_up_on_news(self) -> None:
         try:
             found = await self._access()
-            if found is not None:
+            if found is not None and self._news is not None:
                 await self._tell_of_news(found)
         except (OperationalError, InterfaceError) as error:
             logger.warning("News of conversation %s has to wait: %s", self._conversation_id, error)
@@ -279,7 +293,12 @@ class Viewer:
             self._is_open = False
             VIEWERS_CLOSED.labels(str(code)).inc()
             await self._close_line(code)
+            await revoked.doors().leave(self, self._names)
             await self._follow_nothing()
+
+    def _name(self, name: str) -> int:
+        self._names.append(name)
+        return revoked.doors().admit(self, name)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -156,7 +156,9 @@ async def page_of(transactional_db: None) -> AsyncIterator[Callable[..., Awaitab
     """Open pages: `page = await page_of(ada, conversation)`; None is nobody."""
     pages: list[Page] = []
 
-    async def open_page(user: User | None, conversation: Conversation | int, **kw: Any) -> Page:
+    async def open_page(
+        user: User | Client | None, conversation: Conversation | int, **kw: Any
+    ) -> Page:
         number = conversation if isinstance(conversation, int) else conversation.pk
         cookie = await database_sync_to_async(_cookie)(user)
         sent = [kw.get("host", HOST), kw.get("origin", ORIGIN), *kw.get("headers", ())]
@@ -182,7 +184,7 @@ async def events_of(transactional_db: None) -> AsyncIterator[Callable[..., Await
     pages: list[EventPage] = []
 
     async def open_page(
-        user: User | None,
+        user: User | Client | None,
         conversation: Conversation | int,
         query: str = "",
         last: str = "",
@@ -206,12 +208,14 @@ async def events_of(transactional_db: None) -> AsyncIterator[Callable[..., Await
     await sync_to_async(lambda: connection.close())()
 
 
-def _cookie(user: User | None) -> bytes:
-    client = Client()
-    if user is not None:
-        client.force_login(user)
-        return f"sessionid={client.cookies['sessionid'].value}".encode()
-    return b""
+def _cookie(who: User | Client | None) -> bytes:
+    """Return the cookie of a session: a new one of a person, or that of a browser."""
+    if who is None:
+        return b""
+    client = who if isinstance(who, Client) else Client()
+    if isinstance(who, User):
+        client.force_login(who)
+    return f"sessionid={client.cookies['sessionid'].value}".encode()
 
 
 @pytest.fixture
