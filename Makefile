@@ -41,8 +41,8 @@ test-postgres15: environment-dev ## Run the tests that touch the database on Pos
 backup: environment ## Save the whole record to one file while it is in use (FILE=)
 	@$(BIN) -m project.backup save "$(FILE)"
 
-restore: environment ## Fill the empty database of DATABASE_URL from a backup (FILE=)
-	@$(BIN) -m project.backup restore "$(FILE)"
+restore: environment ## Fill the empty database of DATABASE_URL from a backup (FILE=, FORGET_STREAMS=1)
+	@$(BIN) -m project.backup restore "$(FILE)" $(if $(FORGET_STREAMS),--forget-streams)
 
 conformance: environment-dev ## Run case files of the source systems against the engine (CASES=folder)
 	@$(BIN) -m tests.conformance.run $(if $(CASES),"$(CASES)")

@@ -113,12 +113,73 @@ def test_a_damaged_backup_leaves_the_database_empty(
         assert tables.fetchone() == (0,)
 
 
-def test_live_tails_that_are_newer_than_the_backup_are_forgotten(
-    valkey: "redis.Redis", settings: Any
+def test_a_restore_beside_the_real_database_leaves_the_live_tails_alone(
+    recorded: Run,
+    parameters: Parameters,
+    empty: Parameters,
+    python: Callable[..., str],
+    tmp_path: Path,
+    valkey: "redis.Redis",
 ) -> None:
+    file = str(tmp_path / "turnstone.dump")
+    backup.save(parameters, file)
+    valkey.xadd("run:1", {"d": "[]"}, id="9-1")
+
+    python(empty, "-m", "project.backup", "restore", file)
+
+    assert valkey.xlen("run:1") == 1
+
+
+def test_live_tails_that_are_newer_than_the_backup_are_forgotten_when_one_says_so(
+    recorded: Run,
+    parameters: Parameters,
+    empty: Parameters,
+    python: Callable[..., str],
+    tmp_path: Path,
+    valkey: "redis.Redis",
+) -> None:
+    file = str(tmp_path / "turnstone.dump")
+    backup.save(parameters, file)
     valkey.xadd("run:1", {"d": "[]"}, id="9-1")
     valkey.set("somebody:else", "kept")
 
-    backup.forget_streams(settings.REDIS_URL)
+    python(empty, "-m", "project.backup", "restore", file, "--forget-streams")
 
     assert (valkey.exists("run:1"), valkey.get("somebody:else")) == (0, b"kept")
+
+
+def test_a_redis_that_is_away_does_not_make_a_good_restore_look_bad(
+    recorded: Run,
+    parameters: Parameters,
+    empty: Parameters,
+    python: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    file = str(tmp_path / "turnstone.dump")
+    backup.save(parameters, file)
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:1")
+
+    words = python(empty, "-m", "project.backup", "restore", file, "--forget-streams", code=1)
+
+    assert "Restored. Now run: python manage.py migrate" in words
+    assert "ERROR: The live tails could not be deleted, so empty that Redis" in words
+    assert "Traceback" not in words
+    verified = python(empty, "manage.py", "runs", "verify", "--all")
+    assert verified == "Of 1 runs 1 agree, 0 differ, 0 cannot be replayed.\n"
+
+
+def test_what_the_database_refuses_leaves_it_empty(
+    recorded: Run, parameters: Parameters, empty: Parameters, tmp_path: Path
+) -> None:
+    file = tmp_path / "turnstone.dump"
+    backup.save(parameters, str(file))
+    with psycopg.connect(backup.address_of(empty)) as other:
+        other.execute("CREATE TABLE chat_turn ()")
+
+    with pytest.raises(CannotStart, match="psql ended"):
+        backup.restore(empty, str(file))
+
+    with psycopg.connect(backup.address_of(empty)) as restored:
+        tables = restored.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        assert tables.fetchall() == [("chat_turn",)]
