@@ -4,6 +4,7 @@ What a lexer of Pygments does with hostile text cannot be interrupted, nor fores
 short enough for the slowest (one match that tries everything: 0.3 s), and an answer has a budget.
 """
 
+import re
 import time
 from html import escape
 from io import StringIO
@@ -18,7 +19,7 @@ LONGEST_CODE = 4_000
 COLOURING_SECONDS = 0.25
 """CPU that colouring takes for one answer; what comes after is shown without colours."""
 
-_LONGEST_NAME = 24
+_NAME = re.compile(r"[A-Za-z0-9_+#.-]{1,24}")
 _LANGUAGES = """
     bash c console cpp css csharp diff django docker go html http ini java javascript js json jsx
     kotlin lua make markdown md nginx php postgres powershell py pycon python r rb ruby rust scala
@@ -35,7 +36,7 @@ _BAR = (
 
 def code_block(text: str, language: str, colours: "Colours") -> str:
     """Return the HTML of a block; `language` is what its fence names, in any case."""
-    bar = _BAR.format(escape(language[:_LONGEST_NAME]))
+    bar = _BAR.format(language if _NAME.fullmatch(language) else "")
     shown = colours.of(text, language.lower()) or escape(text)
     return f'<div class="code">{bar}<pre tabindex="0"><code>{shown}</code></pre></div>\n'
 
@@ -51,7 +52,7 @@ class Colours:
         if language not in _LANGUAGES.split() or len(text) > LONGEST_CODE or self._left <= 0:
             return ""
         try:
-            lexer = get_lexer_by_name(language, stripnl=False)
+            lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
         except ClassNotFound:
             return ""
         begun = time.thread_time()
@@ -64,7 +65,8 @@ class Colours:
             out = StringIO()
             _FORMATTER.format(tokens, out)
             self._left -= time.thread_time() - begun
-            return out.getvalue()
+            coloured = out.getvalue()
+            return coloured if text.endswith("\n") else coloured.removesuffix("\n")
         self._left = 0
         return ""
 

@@ -24,6 +24,7 @@ _INLINE = re.compile(
 _WORD = re.compile(r"[A-Za-z0-9_]")
 _BEGIN = re.compile(r"(\\\[|\$\$|\\begin\{([A-Za-z]{1,20}\*?)\})(.*)", re.DOTALL)
 _CLOSING = {"\\[": "\\]", "$$": "$$"}
+_BEGUN = re.compile(r"[ \t]*|.*\\[A-Za-z].*", re.DOTALL)
 _REST = re.compile(r"[ \t]*[.,;:]?[ \t]*")
 _MOST_LINES = 200
 _SEARCH_STEPS = 16  # what looking for an end that is not there costs
@@ -81,9 +82,11 @@ def formula_block(state: StateBlock, start: int, end: int, silent: bool) -> bool
 def _after(state: StateBlock, start: int, end: int, begin: re.Match[str]) -> int | None:
     """Return the line after the formula, None if these lines are none.
 
-    One that has only begun ends at an empty line: so it keeps its shape while it is written.
+    One that has only begun, with nothing or a command beside its mark, ends at an empty line: so it
+    keeps its shape while it is written.
     """
     mark, name, rest = begin.groups()
+    is_begun = name or _BEGUN.fullmatch(rest)
     closing = _CLOSING.get(mark, f"\\end{{{name}}}")
     line = start
     while line < min(end, start + _MOST_LINES):
@@ -95,10 +98,9 @@ def _after(state: StateBlock, start: int, end: int, begin: re.Match[str]) -> int
         before, is_closed, after = rest.partition(closing)
         if is_closed:
             is_whole = _REST.fullmatch(after) and (line > start or before.strip(" \t"))
-            return line + 1 if is_whole else None
+            return line + 1 if is_whole or (is_begun and line > start) else None
         line += 1
-    is_alone = not begin[3].strip(" \t")
-    return line if name or is_alone else None
+    return line if is_begun else None
 
 
 def _line(state: StateBlock, line: int) -> str:

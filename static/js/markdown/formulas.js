@@ -11,6 +11,7 @@ const INLINE = new RegExp([
 const WORD = /[A-Za-z0-9_]/
 const BEGIN = /^(\\\[|\$\$|\\begin\{([A-Za-z]{1,20}\*?)\})([\s\S]*)/
 const CLOSING = { "\\[": "\\]", $$: "$$" }
+const BEGUN = /^[ \t]*$|\\[A-Za-z]/
 const REST = /^[ \t]*[.,;:]?[ \t]*$/
 const MOST_LINES = 200
 const SEARCH_STEPS = 16
@@ -58,6 +59,7 @@ export function formulaBlock(state, start, end, silent) {
 
 function lineAfter(state, start, end, [, mark, name, first]) {
   const closing = CLOSING[mark] ?? `\\end{${name}}`
+  const isBegun = name || BEGUN.test(first)
   let line = start
   for (; line < Math.min(end, start + MOST_LINES); line += 1) {
     if (line > start && (state.isEmpty(line) || state.sCount[line] < state.blkIndent)) break
@@ -66,9 +68,9 @@ function lineAfter(state, start, end, [, mark, name, first]) {
     const at = text.indexOf(closing)
     if (at < 0) continue
     const isWhole = REST.test(text.slice(at + closing.length)) && (line > start || /[^ \t]/.test(text.slice(0, at)))
-    return isWhole ? line + 1 : null
+    return isWhole || (isBegun && line > start) ? line + 1 : null
   }
-  return name || !/[^ \t]/.test(first) ? line : null
+  return isBegun ? line : null
 }
 
 function lineOf(state, line) {

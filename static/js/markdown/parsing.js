@@ -8,7 +8,7 @@ import { spend } from "./work.js"
 
 export const LONGEST = 50_000
 export const DEEPEST = 60
-const LONGEST_NAME = 24
+const NAME = /^[A-Za-z0-9_+#.-]{1,24}$/
 const EVERYWHERE = { alt: ["paragraph", "reference", "blockquote", "list"] }
 
 export function makeParser(MarkdownIt) {
@@ -51,8 +51,8 @@ export function isTooDeep(tokens) {
 }
 
 function codeBlock({ info, content }, escapeHtml) {
-  const language = info.trim().split(/\s+/)[0].slice(0, LONGEST_NAME)
-  return `<div class="code"><div class="code__bar"><span class="code__language">${escapeHtml(language)}</span>` +
+  const language = info.trim().split(/\s+/)[0]
+  return `<div class="code"><div class="code__bar"><span class="code__language">${NAME.test(language) ? language : ""}</span>` +
     '<button class="code__button code__wrap needs-scripts" type="button" aria-pressed="false">' +
     'Wrap<span class="for-screen-reader"> the lines of this code</span></button>' +
     '<button class="code__button code__copy needs-scripts" type="button">' +
