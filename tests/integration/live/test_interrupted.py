@@ -30,6 +30,7 @@ def let_go(run: Run) -> None:
         run=run,
         index=0,
         attempt=1,
+        kind="thought",
         thought="Stored.",
         status="complete",
         started_at=timezone.now(),
