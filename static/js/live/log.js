@@ -2,6 +2,7 @@
 
 import { Clock } from "./clock.js"
 import { isAfter } from "./cursor.js"
+import { Folding } from "./folding.js"
 import { grow } from "./growing.js"
 import { element, putInPlace } from "./html.js"
 import { dropAnswer, keepOutdated, keepWritten, passes } from "./outdated.js"
@@ -12,21 +13,17 @@ import { wordsOf } from "./run_words.js"
 export class Log {
   #element
   #changed
-  #isRead
-  #unfolded = new Set()
-  #folded = new Set()
+  #folding
   #runs = new Map()
   #previews = new Map()
   #clock = new Clock()
   #settled = 0
 
-  // `changed(run)` hears of all that happens to a run; `isRead()` tells whether somebody reads further
-  // up, to whom nothing must fold.
+  // `changed(run)` hears of all that happens to a run; `isRead()` is what Folding asks.
   constructor(root, changed, isRead = () => false) {
     this.#element = root
     this.#changed = changed
-    this.#isRead = isRead
-    root.addEventListener("click", ({ target }) => this.#unfold(target))
+    this.#folding = new Folding(root, isRead)
     for (const article of root.querySelectorAll("[data-run]")) this.#know(article)
     this.#settled = this.last
   }
@@ -119,7 +116,7 @@ export class Log {
     putInPlace(fresh, article.querySelector(".run__turns"))
     if (clearsAnswer) {
       this.#previews.get(run.id)?.clear()
-      this.#refold(run, article)
+      this.#folding.takeBack(run.id, article)
     }
     dropAnswer(article, fresh)
   }
@@ -136,7 +133,7 @@ export class Log {
     const part = article.querySelector(".run__answer")
     if (!passes(part, text)) return
     if (!this.#previews.has(run.id)) this.#previews.set(run.id, new Preview(part))
-    this.#fold(run, article)
+    this.#folding.begin(run.id, article)
     this.#previews.get(run.id).show(text)
   }
 
@@ -147,7 +144,7 @@ export class Log {
     const work = article.querySelector(".run__work")
     const { status } = article.dataset
     const next = { ...run, status, phase: null, isStalled: article.dataset.stalled === "yes" }
-    if (isLive(next) || this.#unfolded.has(run.id) || this.#isRead()) work.open = old.querySelector(".run__work").open
+    if (isLive(next) || this.#folding.stays(run.id)) work.open = old.querySelector(".run__work").open
     if (isLive(next)) keepWritten(old, article)
     const focused = old.contains(document.activeElement) ? document.activeElement : null
     putInPlace(article, this.#element)
@@ -157,25 +154,6 @@ export class Log {
     this.#runs.set(run.id, next)
     if (isLive(next)) this.#count(article, next)
     else this.#clock.forget(article)
-  }
-
-  // The turns fold when the answer begins, so that it is written where it will stand.
-  #fold(run, article) {
-    const work = article.querySelector(".run__work")
-    if (!work.open || this.#folded.has(run.id) || this.#unfolded.has(run.id) || this.#isRead()) return
-    this.#folded.add(run.id)
-    work.open = false
-  }
-
-  // It was a draft; the turns go on.
-  #refold(run, article) {
-    if (this.#folded.delete(run.id)) article.querySelector(".run__work").open = true
-  }
-
-  // What the reader has folded or unfolded stays so.
-  #unfold(target) {
-    const article = target.closest(".run__status")?.closest("[data-run]")
-    if (article) this.#unfolded.add(Number(article.dataset.run))
   }
 
   #count(article, { status, isStalled }) {
