@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from chat.models import Conversation, Policy, Run, User
 from chat.runs.ask import ask
+from tests.searching import as_many_as_may_be
 
 QUESTION = "What is 37 * 43 + 12?"
 
@@ -47,10 +48,24 @@ def test_results_follow_the_typing_and_open_at_the_turn(
     expect(page.get_by_text("1 turn, newest first")).to_be_visible()
     expect(page).to_have_url(re.compile(r"q=1603\+tool%3Acalculator|q=1603%20tool%3Acalculator"))
     expect(page.locator("mark")).to_have_text("1603")
-    page.get_by_role("link", name=re.compile(f"Run {answered.pk} turn 1")).click()
+    page.get_by_role("link", name=re.compile(f"run {answered.pk}, turn 1")).click()
     expect(page.locator(f"#run-{answered.pk}-turn-1")).to_be_in_viewport()
     expect(page).to_have_url(re.compile(f"#run-{answered.pk}-turn-1$"))
     assert complaints == []
+
+
+def test_a_search_that_had_to_wait_for_others_begins_by_itself(
+    page: Page, sign_in: Callable[[Page, User], None], ada: User, answered: Run
+) -> None:
+    sign_in(page, ada)
+    page.goto("/search/")
+    with as_many_as_may_be(ada, "search"):
+        page.get_by_label("Words, phrases and fields").press_sequentially("1603")
+        expect(page.get_by_role("alert")).to_contain_text(
+            "Two of your searches are still under way"
+        )
+
+    expect(page.locator("mark").first).to_have_text("1603")
 
 
 def test_a_bad_clause_is_explained_where_it_was_typed(
