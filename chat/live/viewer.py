@@ -42,6 +42,9 @@ HEARTBEATS_TO_CHECK = 3
 MOST_OF_ONE = 200
 """How many pages of one person a process shows at once; further ones try again."""
 
+MOST_TOLD = 100
+"""After so many runs that Redis told of, the record is asked up to where none is missing."""
+
 SIGNED_OUT, NOT_FOUND, TOO_SLOW, TOO_MANY, TRY_LATER = 4401, 4404, 4408, 4429, 4503
 """Why a viewer's line is closed; as the WebSocket numbers an application's own reasons."""
 
@@ -204,27 +207,32 @@ class Viewer:
             self._told.add(run_id)
             follower = self._follower(run_id, StreamId(0, 0))
             await self._say(frame)
-            self._spawn(follower.join())
+            self._spawn(self._join(follower))
+            if len(self._told) > MOST_TOLD:
+                self.look_again()
 
     async def _tell_of_news(self, found: Access) -> int:
         """Tell of the runs that the record has, and return the last one without any before it left.
 
-        What Redis tells of may come without one that was asked before.
+        What Redis tells of may come without one that was asked before. The record has no such gap:
+        who asks holds the conversation's lock, so no lower number comes later.
         """
         runs = await in_database(news, found.conversation, self._after)
         for run in runs:
-            if run.run_id not in self._told:
+            if not self._knows(run.run_id):
                 await self._tell_of(run)
-        return max((run.run_id for run in runs), default=self._after)
+        self._after = max((run.run_id for run in runs), default=self._after)
+        self._told = {run_id for run_id in self._told if run_id > self._after}
+        return self._after
 
     async def _tell_of(self, run: News) -> None:
         self._told.add(run.run_id)
-        is_new = not run.has_ended and run.run_id not in self._runs
-        if is_new:
-            self._follower(run.run_id, StreamId.parse(run.cursor))
+        follower = None
+        if not run.has_ended and run.run_id not in self._runs:
+            follower = self._follower(run.run_id, StreamId.parse(run.cursor))
         await self._say(run.frame)
-        if is_new:
-            await self._runs[run.run_id].join()
+        if follower is not None:
+            await self._join(follower)
 
     async def _catch_up_on_news(self) -> None:
         try:
@@ -237,8 +245,13 @@ class Viewer:
     def _follower(self, run_id: int, cursor: StreamId) -> RunFollower:
         sweep()
         follower = RunFollower(run_id, cursor, self._say, self._stored, reader())
+        self._runs = {pk: one for pk, one in self._runs.items() if not one.is_over}
         self._runs[run_id] = follower
         return follower
+
+    async def _join(self, follower: RunFollower) -> None:
+        if self._runs.get(follower.run_id) is follower:  # the line may have been closed meanwhile
+            await follower.join()
 
     async def _stored(self, run_id: int) -> Snapshot | None:
         return await in_database(stored, run_id)

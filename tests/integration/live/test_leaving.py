@@ -1,6 +1,7 @@
 """Pages that leave at any moment leave nothing behind in the server."""
 
 import asyncio
+import gc
 import logging
 import random
 from collections.abc import Awaitable, Callable
@@ -11,7 +12,9 @@ from autobahn.exception import Disconnected
 from channels.db import database_sync_to_async
 
 from chat.live.reader import reader
+from chat.live.viewer import MOST_TOLD, Viewer
 from chat.models import Conversation, Run, User
+from chat.runs.stop import stop
 from project.asgi import application
 
 OpenPage = Callable[..., Awaitable[Any]]
@@ -85,3 +88,33 @@ async def test_a_socket_that_is_gone_before_anybody_knows_is_no_error(
         await nothing_is_left()
 
     assert not [record for record in caplog.records if record.name.startswith("chat.live")]
+
+
+async def test_a_page_that_stays_for_long_leaves_the_runs_behind_that_have_ended(
+    page_of: OpenPage,
+    ada: User,
+    conversation: Conversation,
+    asked: Callable[..., Run],
+    settings: Any,
+) -> None:
+    settings.QUESTIONS_PER_MINUTE = 0
+    page = await page_of(ada, conversation)
+    await page.hello()
+    (viewer,) = [one for one in viewers() if one.is_open]
+    for _ in range(MOST_TOLD + 5):
+        run = await database_sync_to_async(asked)([])
+        await database_sync_to_async(stop)(run)
+        await page.end_of(run.pk)
+    last = await database_sync_to_async(asked)([])
+    await page.until(lambda frame: frame.get("run") == last.pk)
+
+    assert len(viewer._runs) <= 2
+    assert len(viewer._told) <= MOST_TOLD
+    created = [frame["run"] for frame in page.frames if frame["type"] == "run.created"]
+    assert len(created) == len(set(created)) == MOST_TOLD + 6
+    ended = [frame for frame in page.frames if "run.ended" in str(frame)]
+    assert len(ended) == MOST_TOLD + 5
+
+
+def viewers() -> list[Viewer]:
+    return [one for one in gc.get_objects() if type(one) is Viewer]
