@@ -6,7 +6,6 @@ Labels are few and known beforehand: no text of a person or a model becomes one.
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.utils import timezone
 from prometheus_client import Counter, Gauge, Histogram
 
 from agents import contracts
@@ -72,12 +71,12 @@ def count_attempt(run: "Run") -> None:
     """Count a claimed run; the first claim tells how long it waited."""
     ATTEMPTS.labels("first" if run.attempt == 1 else "again").inc()
     if run.attempt == 1:
-        QUEUE_SECONDS.observe(_since(run.created_at))
+        QUEUE_SECONDS.observe(_since(run.created_at, run.claimed_at or run.created_at))
 
 
 def count_first_text(run: "Run") -> None:
     """Time the first text of a run."""
-    FIRST_TEXT_SECONDS.observe(_since(run.created_at))
+    FIRST_TEXT_SECONDS.observe(_since(run.created_at, run.clock.now()))
 
 
 def count_turn(turn: "Turn") -> None:
@@ -104,5 +103,5 @@ def count_end(run: "Run") -> None:
         RUN_SECONDS.labels(run.status).observe(run.seconds)
 
 
-def _since(moment: datetime) -> float:
-    return max(0.0, (timezone.now() - moment).total_seconds())
+def _since(moment: datetime, now: datetime) -> float:
+    return max(0.0, (now - moment).total_seconds())

@@ -1,15 +1,17 @@
 """A run: one question, the policy that works on it, and how it went."""
 
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Q, Sum
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
 from agents.contracts import STOPPED_BY_ASKER
+from chat.clock import Clock
 from chat.models.conversation import Conversation
 from chat.models.policy import PolicyVersion
 from chat.models.user import User
@@ -101,11 +103,14 @@ class Run(models.Model):
     stop_requested_at = models.DateTimeField(null=True, blank=True)
     stream_id = models.CharField(max_length=40, default="0-0")
 
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 
     objects = RunQuerySet.as_manager()
+
+    clock: Clock
+    """The database's, for who has claimed the run."""
 
     class Meta:
         ordering = ["id"]
@@ -171,8 +176,8 @@ class Run(models.Model):
             return None
         until = self.ended_at or timezone.now()
         if self.claimed_at is not None:
-            return self.seconds_used + (until - self.claimed_at).total_seconds()
-        return self.seconds_used or (until - self.started_at).total_seconds()
+            return self.seconds_used + max(0.0, (until - self.claimed_at).total_seconds())
+        return self.seconds_used or max(0.0, (until - self.started_at).total_seconds())
 
     def request_stop(self, message: str = STOPPED_BY_ASKER) -> bool:
         """Ask for the run to end, wherever it is, and tell whether it was live.
@@ -181,15 +186,15 @@ class Run(models.Model):
         and now, under an attempt of its own, so that a worker which wakes up late is fenced off.
         See `chat.runs.stop`, which tells the people who watch as well.
         """
-        now = timezone.now()
         with transaction.atomic():
-            run = Run.objects.select_for_update(no_key=True).get(pk=self.pk)
+            locked = Run.objects.select_for_update(no_key=True).annotate(now=Now())
+            run: Any = locked.get(pk=self.pk)
             if not run.is_live:
                 return False
             if run.stop_requested_at is None:
-                run.stop_requested_at, run.message = now, message
+                run.stop_requested_at, run.message = run.now, message
             if run.status in UNHELD:
-                run._end_as_stopped(now)
+                run._end_as_stopped(run.now)
             # Were its key among them, a question that follows this run would be kept waiting.
             run.save(update_fields=_OF_A_STOP)
         self.refresh_from_db()

@@ -1,5 +1,6 @@
 """A turn: one pass of think, act and observe, as it happened."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db import models
@@ -98,14 +99,14 @@ class Turn(models.Model):
     @property
     def seconds(self) -> float | None:
         """Return how long the whole turn took; None while it is open."""
-        return None if self.ended_at is None else (self.ended_at - self.started_at).total_seconds()
+        return None if self.ended_at is None else _between(self.started_at, self.ended_at)
 
     @property
     def action_seconds(self) -> float | None:
         """Return how long the action took; None without one or while it runs."""
         if self.acted_at is None or self.ended_at is None:
             return None
-        return (self.ended_at - self.acted_at).total_seconds()
+        return _between(self.acted_at, self.ended_at)
 
     def as_contract(self) -> contracts.Turn:
         """Return the engine's value of this turn, for replay."""
@@ -129,3 +130,7 @@ class Turn(models.Model):
                 images=self.images,
             ),
         )
+
+
+def _between(start: datetime, end: datetime) -> float:
+    return max(0.0, (end - start).total_seconds())  # the database's own clock may be set back

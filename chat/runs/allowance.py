@@ -8,7 +8,8 @@ from datetime import timedelta
 from math import ceil
 
 from django.conf import settings
-from django.utils import timezone
+from django.db.models import DurationField, ExpressionWrapper, F
+from django.db.models.functions import Now
 
 from chat.models import Run, User
 from chat.runs.question import InvalidQuestion, TooManyQuestions
@@ -32,11 +33,12 @@ def check_allowance(user: User) -> None:
             f"{most_waiting} of your questions have no answer yet, which is the most there may be. "
             "Let one of them end, or stop it, and ask again."
         )
-    now = timezone.now()
-    recent = mine.filter(created_at__gt=now - MINUTE).order_by("-created_at")
-    times = list(recent.values_list("created_at", flat=True)[:most])
-    if most and len(times) == most:
-        seconds = max(1, ceil((times[-1] + MINUTE - now).total_seconds()))
+    # By the database's clock alone, and nothing counts that is to come where that was set back.
+    recent = mine.filter(created_at__range=(Now() - MINUTE, Now())).order_by("-created_at")
+    age = ExpressionWrapper(Now() - F("created_at"), output_field=DurationField())
+    ages = list(recent.annotate(age=age).values_list("age", flat=True)[:most])
+    if most and len(ages) == most:
+        seconds = max(1, ceil((MINUTE - ages[-1]).total_seconds()))
         unit = "second" if seconds == 1 else "seconds"
         raise TooManyQuestions(
             f"You can ask {most} questions a minute. Try again in {seconds} {unit}."

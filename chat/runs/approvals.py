@@ -15,7 +15,6 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from agents.act import approval as contract
 from agents.contracts import ToolCall
@@ -64,7 +63,7 @@ class Asker:
         if not _is_of(row, tool, call) or not _is_of(turn, tool, call):
             return contract.Approval(granted=False, feedback=CHANGED)
         if row.status == ApprovalStatus.GRANTED:
-            moment = timezone.now()
+            moment = self._run.clock.now()
             has_begun = patiently(lambda: self._has_begun(turn, moment), self._control)
             return contract.Approval(granted=True, has_begun=has_begun)
         silent = row.status != ApprovalStatus.DENIED

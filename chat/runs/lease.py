@@ -21,9 +21,9 @@ from django.db.models import (
 )
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest, Least, Now
-from django.utils import timezone
 
 from agents.errors import Interrupted
+from chat.clock import Clock
 from chat.metrics.instruments import LEASES_EXPIRED
 from chat.models import Run, RunStatus
 
@@ -47,7 +47,7 @@ FROM (SELECT statement_timestamp() AS now) AS clock
 WHERE id = {which} AND (
   status IN ('interrupted', 'queued') OR (status = 'running' AND lease_until < now)
 )
-RETURNING id
+RETURNING id, now
 """
 
 
@@ -70,8 +70,13 @@ def begin_attempt(which: str, worker: str, **parameters: int) -> Run | None:
     with connection.cursor() as cursor:
         cursor.execute(_BEGIN.format(which=which), values)
         row = cursor.fetchone()
+    if row is None:
+        return None
+    clock = Clock(row[1])
     runs = Run.objects.select_related("conversation__owner", "policy_version__policy")
-    return None if row is None else runs.get(pk=row[0])
+    run = runs.get(pk=row[0])
+    run.clock = clock
+    return run
 
 
 def fence(run: Run, **changes: Any) -> None:
@@ -112,7 +117,7 @@ def give_up(run: Run, message: str) -> None:
         lease_until=None,
         ended_at=Now(),
     )
-    run.cut_off_turn(timezone.now())
+    run.cut_off_turn(run.clock.now())
 
 
 def renew(run_ids: Collection[int], worker: str) -> None:

@@ -8,8 +8,6 @@ changes nothing.
 from collections.abc import Sequence
 from functools import partial
 
-from django.utils import timezone
-
 from agents import contracts, events
 from agents.contracts import Outcome, ReasonKind, ReasonNode
 from agents.control import Control
@@ -111,7 +109,7 @@ class Recorder:
             index=index,
             attempt=self._run.attempt,
             kind=ReasonKind.THOUGHT,
-            started_at=timezone.now(),
+            started_at=self._run.clock.now(),
         )
         self._count = index + 1
         for texts in (self._thought, self._output, self._answer):
@@ -152,7 +150,7 @@ class Recorder:
 
     def _start_action(self) -> None:
         turn = self._open_turn()
-        turn.acted_at = timezone.now()
+        turn.acted_at = self._run.clock.now()
         self._output.clear()
         self._channel.put({"type": "action.started", "index": turn.index, "tool": turn.tool})
 
@@ -169,7 +167,7 @@ class Recorder:
             pictures = [image.model_dump() for image in value.observation.images]
             turn.observation_images = pictures or None
         turn.status = TurnStatus.COMPLETE
-        turn.ended_at = timezone.now()
+        turn.ended_at = self._run.clock.now()
         reserved = self._channel.reserve()
         self._store_turn(turn, reserved)
         count_turn(turn)
@@ -185,7 +183,7 @@ class Recorder:
             turn.observation = "".join(self._output)
             turn.observation_error = Interrupted.__name__
         turn.status = TurnStatus.INTERRUPTED
-        turn.ended_at = timezone.now()
+        turn.ended_at = self._run.clock.now()
         return turn if turn.thought or turn.tool or turn.pk else None
 
     def _fill_end(self, outcome: Outcome, stream_id: str) -> None:
@@ -199,7 +197,7 @@ class Recorder:
         run.reason = outcome.reason
         run.message = storable(outcome.message)
         run.lease_until = None
-        run.ended_at = timezone.now()
+        run.ended_at = run.clock.now()
         run.stream_id = stream_id
 
     def _store_end(self, cut_off: Turn | None) -> str:
