@@ -200,7 +200,7 @@ class Run(models.Model):
         self.refresh_from_db()
         return True
 
-    def cut_off_turn(self, now: datetime) -> None:
+    def cut_off_turn(self, now: datetime | Now) -> None:
         """Close the turn that is open, if there is one, with an open call as interrupted."""
         cut_off = self.turns.filter(ended_at=None)
         cut_off.exclude(tool="").filter(observation=None).update(

@@ -117,7 +117,7 @@ def give_up(run: Run, message: str) -> None:
         lease_until=None,
         ended_at=Now(),
     )
-    run.cut_off_turn(run.clock.now())
+    run.cut_off_turn(Now())
 
 
 def renew(run_ids: Collection[int], worker: str) -> None:
