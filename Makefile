@@ -7,7 +7,7 @@ ENVIRONMENT = "$(PYTHON)" -I project/environment.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run environment environment-dev test test-postgres15 check format lock backup restore
-.PHONY: bench-start bench-engine bench-line bench-runs bench-search bench-slots bench-stop bench-stream chaos conformance
+.PHONY: bench-start bench-engine bench-line bench-runs bench-search bench-slots bench-stop bench-stream chaos conformance mutants
 
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,9 @@ conformance: environment-dev ## Run case files of the source systems against the
 
 chaos: environment-dev ## Kill everything at random and count what is lost (SEED=, KILLS=, MINUTES=, RUNS=)
 	@SEED=$(SEED) KILLS=$(KILLS) MINUTES=$(MINUTES) RUNS=$(RUNS) $(BIN) -m tests.chaos.run
+
+mutants: environment-dev ## Make small mistakes in the run machinery and see if its tests notice (SEED=, COUNT=)
+	@SEED=$(SEED) COUNT=$(COUNT) nice $(BIN) -m tests.mutants.run
 
 bench-engine: environment-dev ## Measure the CPU of a turn against the SDK and agent frameworks (ROUNDS=)
 	@$(BIN) tests/bench/engine.py

@@ -1,0 +1,122 @@
+"""Which tests are run against a mistake in a file: those that are about it, the quickest first."""
+
+RUNS, LIVE, UNIT = "tests/integration/runs", "tests/integration/live", "tests/unit/chat"
+
+_FOLLOW = (f"{LIVE}/test_follow.py", f"{LIVE}/test_no_gap.py", f"{LIVE}/test_interrupted.py")
+_NEWS = (f"{LIVE}/test_untold_news.py", f"{LIVE}/test_watched.py", f"{LIVE}/test_told_once.py")
+_STORED = (
+    f"{RUNS}/test_whole_run.py",
+    f"{RUNS}/test_held_calls.py",
+    f"{RUNS}/test_stop_and_lease.py",
+    f"{RUNS}/test_bad_days.py",
+)
+_APPROVALS = (f"{RUNS}/test_approvals.py", f"{RUNS}/test_approval_and_death.py")
+
+TESTS: dict[str, tuple[str, ...]] = {
+    "chat/runs/allowance.py": (f"{RUNS}/test_allowance.py", f"{RUNS}/test_clocks.py"),
+    "chat/runs/approvals.py": (*_APPROVALS, f"{LIVE}/test_approve.py"),
+    "chat/runs/ask.py": (f"{RUNS}/test_ask.py", f"{RUNS}/test_allowance.py"),
+    "chat/runs/before.py": (
+        f"{RUNS}/test_model_calls.py",
+        f"{RUNS}/test_ask.py",
+        f"{RUNS}/test_approval_and_death.py",
+        f"{RUNS}/test_planned.py",
+    ),
+    "chat/runs/call_log.py": (f"{UNIT}/test_call_log.py", f"{RUNS}/test_model_calls.py"),
+    "chat/runs/crew.py": (f"{RUNS}/test_line.py", f"{RUNS}/test_worker.py"),
+    "chat/runs/lease.py": (f"{RUNS}/test_stop_and_lease.py", f"{RUNS}/test_time_used.py"),
+    "chat/runs/line.py": (f"{RUNS}/test_line.py",),
+    "chat/runs/log_context.py": (f"{RUNS}/test_whole_run.py", "tests/unit/project/test_logging.py"),
+    "chat/runs/models_offered.py": (
+        "tests/integration/reading/test_page_conversation.py",
+        "tests/integration/test_health.py",
+    ),
+    "chat/runs/patience.py": (
+        f"{UNIT}/test_lease_lost.py",
+        f"{RUNS}/test_stop_and_lease.py",
+        "tests/integration/test_database_comes_back.py",
+        f"{RUNS}/test_time_used.py",
+    ),
+    "chat/runs/providers.py": (f"{RUNS}/test_run_slots.py", f"{RUNS}/test_bad_days.py"),
+    "chat/runs/question.py": (f"{RUNS}/test_ask.py",),
+    "chat/runs/reaper.py": (
+        f"{RUNS}/test_stop_and_lease.py",
+        f"{RUNS}/test_approvals.py",
+        f"{RUNS}/test_recount.py",
+        f"{RUNS}/test_line.py",
+        f"{LIVE}/test_interrupted.py",
+        f"{RUNS}/test_worker.py",
+    ),
+    "chat/runs/recorder.py": (*_STORED, *_FOLLOW),
+    "chat/runs/recount.py": (f"{RUNS}/test_recount.py",),
+    "chat/runs/runner.py": (*_STORED, f"{RUNS}/test_time_used.py", f"{RUNS}/test_approvals.py"),
+    "chat/runs/signs.py": ("tests/integration/test_health.py",),
+    "chat/runs/slots.py": (f"{RUNS}/test_slots.py", f"{RUNS}/test_run_slots.py"),
+    "chat/runs/spent.py": (f"{RUNS}/test_budget.py",),
+    "chat/runs/stop.py": (f"{RUNS}/test_stop_and_lease.py", *_FOLLOW),
+    "chat/runs/storable.py": (f"{RUNS}/test_bad_days.py",),
+    "chat/runs/store.py": _STORED,
+    "chat/runs/tasks.py": (f"{RUNS}/test_worker.py",),
+    "chat/runs/tools.py": (f"{RUNS}/test_tools_of_a_run.py",),
+    "chat/runs/verify.py": (f"{RUNS}/test_verify.py",),
+    "chat/runs/wake.py": (f"{RUNS}/test_redis_away.py", f"{RUNS}/test_ask.py"),
+    "chat/runs/watch.py": (
+        f"{RUNS}/test_stop_and_lease.py",
+        f"{RUNS}/test_time_used.py",
+        f"{RUNS}/test_stop_everywhere.py",
+    ),
+    "chat/runs/words.py": (
+        f"{UNIT}/pages/test_words.py",
+        "tests/integration/reading/test_page_conversation.py",
+        "tests/integration/reading/test_page_transcript.py",
+    ),
+    "chat/live/announce.py": (
+        f"{LIVE}/test_stream_kept.py",
+        f"{LIVE}/test_interrupted.py",
+        f"{RUNS}/test_redis_away.py",
+        f"{RUNS}/test_lost_numbers.py",
+        f"{LIVE}/test_approve.py",
+    ),
+    "chat/live/answers.py": (f"{UNIT}/test_markdown.py",),
+    "chat/live/channel.py": (f"{UNIT}/live/test_channel.py", f"{LIVE}/test_stream_kept.py"),
+    "chat/live/consumers.py": (
+        f"{LIVE}/test_strangers.py",
+        f"{LIVE}/test_flood.py",
+        f"{LIVE}/test_leaving.py",
+        f"{LIVE}/test_slow_page.py",
+    ),
+    "chat/live/endings.py": (f"{LIVE}/test_follow.py", f"{LIVE}/test_strangers.py"),
+    "chat/live/errands.py": (f"{RUNS}/test_redis_away.py",),
+    "chat/live/event_stream.py": (f"{LIVE}/test_event_stream.py",),
+    "chat/live/followers.py": (*_FOLLOW, f"{LIVE}/test_line.py", f"{LIVE}/test_watched.py"),
+    "chat/live/frames.py": (
+        f"{UNIT}/live/test_frames.py",
+        f"{LIVE}/test_bad_messages.py",
+        f"{LIVE}/test_follow.py",
+    ),
+    "chat/live/inbox.py": (f"{LIVE}/test_flood.py",),
+    "chat/live/origin.py": (f"{LIVE}/test_origins.py",),
+    "chat/live/publisher.py": (*_FOLLOW, f"{LIVE}/test_stream_kept.py", f"{LIVE}/test_reader.py"),
+    "chat/live/reader.py": (f"{LIVE}/test_reader.py", *_FOLLOW, f"{LIVE}/test_leaving.py"),
+    "chat/live/records.py": (
+        f"{LIVE}/test_strangers.py",
+        f"{LIVE}/test_bad_messages.py",
+        f"{LIVE}/test_approve.py",
+        *_NEWS,
+    ),
+    "chat/live/render.py": (f"{LIVE}/test_follow.py",),
+    "chat/live/revoked.py": (f"{LIVE}/test_revoked.py",),
+    "chat/live/routing.py": (f"{LIVE}/test_follow.py",),
+    "chat/live/streams.py": (f"{UNIT}/live/test_stream_id.py", f"{LIVE}/test_no_gap.py"),
+    "chat/live/sweep.py": (f"{LIVE}/test_line.py", *_NEWS, f"{LIVE}/test_worker_gone.py"),
+    "chat/live/urls.py": (f"{LIVE}/test_event_stream.py",),
+    "chat/live/viewer.py": (
+        f"{LIVE}/test_follow.py",
+        f"{LIVE}/test_strangers.py",
+        f"{LIVE}/test_slow_page.py",
+        *_NEWS,
+        f"{LIVE}/test_leaving.py",
+        f"{LIVE}/test_event_stream.py",
+    ),
+    "chat/live/wishes.py": (f"{LIVE}/test_bad_messages.py", f"{LIVE}/test_strangers.py"),
+}
