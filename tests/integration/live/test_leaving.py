@@ -11,8 +11,9 @@ import pytest
 from autobahn.exception import Disconnected
 from channels.db import database_sync_to_async
 
+from chat.live import viewer as viewer_module
 from chat.live.reader import reader
-from chat.live.viewer import MOST_TOLD, Viewer
+from chat.live.viewer import Viewer
 from chat.models import Conversation, Run, User
 from chat.runs.stop import stop
 from project.asgi import application
@@ -95,13 +96,13 @@ async def test_a_page_that_stays_for_long_leaves_the_runs_behind_that_have_ended
     ada: User,
     conversation: Conversation,
     asked: Callable[..., Run],
-    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    settings.QUESTIONS_PER_MINUTE = 0
+    monkeypatch.setattr(viewer_module, "MOST_TOLD", 6)
     page = await page_of(ada, conversation)
     await page.hello()
     (viewer,) = [one for one in viewers() if one.is_open]
-    for _ in range(MOST_TOLD + 5):
+    for _ in range(16):
         run = await database_sync_to_async(asked)([])
         await database_sync_to_async(stop)(run)
         await page.end_of(run.pk)
@@ -109,9 +110,9 @@ async def test_a_page_that_stays_for_long_leaves_the_runs_behind_that_have_ended
     await page.until(lambda frame: frame.get("run") == last.pk)
 
     assert len(viewer._runs) <= 2
-    assert len(viewer._told) <= MOST_TOLD
+    assert len(viewer._told) <= 7
     created = [frame["run"] for frame in page.frames if frame["type"] == "run.created"]
-    assert len(created) == len(set(created)) == MOST_TOLD + 6
+    assert len(created) == len(set(created)) == 17
 
 
 def viewers() -> list[Viewer]:
