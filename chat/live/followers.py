@@ -190,7 +190,11 @@ class RunFollower:
 
 
 class NewsFollower:
-    """Tell one socket of its conversation's new runs; `knows` tells whether it was told of one."""
+    """Tell one socket of its conversation's new runs; `knows` tells whether it was told of one.
+
+    What comes is held until the record has been told, for after Redis was away it may be all that
+    the conversation ever had.
+    """
 
     def __init__(
         self,
@@ -206,11 +210,20 @@ class NewsFollower:
         self.recover = look_again
         self.knows = knows
         self._tell = tell
+        self._held: list[Entry] | None = []
 
     async def take(self, entries: list[Entry]) -> None:
-        """Tell of each new run."""
+        """Tell of each new run, or hold them while the record is told."""
+        if self._held is not None:
+            self._held += entries
+            return
         for entry in entries:
             await self._tell(int(entry.mark), entry.payload)
+
+    async def let_through(self) -> None:
+        """Tell of what came meanwhile, and from now on at once."""
+        held, self._held = self._held or [], None
+        await self.take(held)
 
 
 def _joined(payloads: list[str]) -> str:

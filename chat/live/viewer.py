@@ -173,8 +173,14 @@ class Viewer:
         await self._follow_nothing()
         cursors = _parsed(frame.cursors)
         self._after = self._settled = frame.after
-        self._told = set(cursors)  # news of what the page has may come again after Redis was away
-        await self._follow_news()
+        self._told = set(cursors)
+        news = await self._follow_news()
+        try:
+            await self._tell_record(found, cursors)
+        finally:
+            await news.let_through()
+
+    async def _tell_record(self, found: Access, cursors: dict[int, StreamId]) -> None:
         here = await in_database(known_runs, found.conversation, cursors.keys())
         if here.keys() != cursors.keys():
             await self._say(frames.error("not_found", "The page shows a run that is not here."))
@@ -186,17 +192,18 @@ class Viewer:
         self._settled = await self._tell_of_news(found)
         await self._say(frames.caught_up(self._settled))
 
-    async def _follow_news(self) -> None:
+    async def _follow_news(self) -> NewsFollower:
         key = conversation_key(self._conversation_id)
         try:
             cursor = await reader().top(key)
         except RedisError:
             cursor = StreamId(0, 0)
-        self._news = NewsFollower(
+        self._news = news = NewsFollower(
             self._conversation_id, cursor, self._announced, self.look_again, self._knows
         )
-        reader().follow(self._news)
+        reader().follow(news)
         sweep()
+        return news
 
     def _knows(self, run_id: int) -> bool:
         return run_id <= self._after or run_id in self._told

@@ -9,10 +9,12 @@ from typing import Any
 import redis
 from channels.db import database_sync_to_async
 from django.db import connection, transaction
+from django.db.models.functions import Now
 
 from chat.live.channel import Channel
 from chat.live.streams import conversation_key
 from chat.models import Conversation, Run, User
+from chat.runs.lease import fence
 
 BLOCKED = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
 
@@ -53,6 +55,8 @@ async def test_news_that_come_again_while_a_page_comes_back_send_it_nothing_twic
     valkey: "redis.Redis",
 ) -> None:
     run, channel = await claimed()
+    watching = await page_of(ada, conversation)
+    await watching.hello(after=run.pk)
     page = await page_of(ada, conversation)
     async with runs_unreadable():
         await page.say({"type": "hello", "cursors": {str(run.pk): "0-0"}, "after": 0})
@@ -65,7 +69,7 @@ async def test_news_that_come_again_while_a_page_comes_back_send_it_nothing_twic
             valkey.xadd(conversation_key(conversation.pk), news)
         other: dict[Any, Any] = {"d": '{"type":"heartbeat"}', "run": run.pk + 1}
         valkey.xadd(conversation_key(conversation.pk), other)
-        await page.until(lambda frame: frame["type"] == "heartbeat")
+        await watching.until(lambda frame: frame["type"] == "heartbeat")
     await page.until(lambda frame: frame["type"] == "caught_up")
     channel.put({"type": "thought.delta", "index": 0, "text": "Once."})
     channel.put_reserved(channel.reserve(), {"type": "run.ended", "status": "failed"}, ends=True)
@@ -76,3 +80,35 @@ async def test_news_that_come_again_while_a_page_comes_back_send_it_nothing_twic
     assert "run.created" not in {frame["type"] for frame in page.frames}
     assert page.text(run.pk) == "Once."
     assert [event["type"] for event in page.events(run.pk)].count("run.ended") == 1
+
+
+async def test_runs_that_have_ended_are_not_told_anew_while_a_page_comes_back(
+    page_of: Callable[..., Awaitable[Any]],
+    ada: User,
+    conversation: Conversation,
+    claimed: Callable[[], Awaitable[tuple[Run, Channel]]],
+    valkey: "redis.Redis",
+) -> None:
+    run, channel = await claimed()
+    channel.put({"type": "thought.delta", "index": 0, "text": "Before."})
+    await database_sync_to_async(fence)(
+        run, status="stopped", reason="stopped", lease_until=None, ended_at=Now()
+    )
+    watching = await page_of(ada, conversation)
+    await watching.hello(after=run.pk)
+    page = await page_of(ada, conversation)
+    async with runs_unreadable():
+        await page.say({"type": "hello", "cursors": {}, "after": 0})
+        async with asyncio.timeout(20):
+            while not await database_sync_to_async(is_somebody_blocked)():
+                pass
+        for number, frame in ((run.pk, "run.created"), (run.pk + 1, "heartbeat")):
+            news: dict[Any, Any] = {"d": f'{{"type":"{frame}","run":{number}}}', "run": number}
+            valkey.xadd(conversation_key(conversation.pk), news)
+        await watching.until(lambda frame: frame["type"] == "heartbeat")
+    await page.until(lambda frame: frame["type"] == "heartbeat")
+    await page.say({"type": "ping", "answer": True})
+    await page.until(lambda frame: frame["type"] == "heartbeat")
+
+    assert [frame["run"] for frame in page.frames if frame["type"] == "run.created"] == [run.pk]
+    assert page.events(run.pk) == []

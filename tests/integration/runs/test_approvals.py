@@ -176,9 +176,10 @@ def test_an_allowed_action_runs_once_and_the_run_goes_on(
 
 
 def test_the_answer_is_told_before_the_next_worker_begins(
-    parked: Run, ada: User, valkey: Any
+    parked: Run, ada: User, valkey: Any, wait_for: Callable[..., None]
 ) -> None:
     decide(parked.approvals.get(), by=ada, grant=True)
+    wait_for(lambda: told(parked, valkey)[-1]["type"] == "run.interrupted", "the answer")
     decided, interrupted = told(parked, valkey)[-2:]
     runner.work(parked.pk)
 
