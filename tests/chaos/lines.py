@@ -119,6 +119,8 @@ class _EventLine:
     async def send(self, frame: Frame) -> list[Frame]:
         if frame["type"] == "ping":
             return []
+        if self._client.is_closed:
+            raise TimeoutError  # the line was lost while somebody was about to use it
         response = await self._client.post("frames/", json=frame)
         response.raise_for_status()
         answers: list[Frame] = response.json()
