@@ -67,10 +67,7 @@ def test_a_message_sent_twice_at_once_is_one_run(
 
 def waiting_for_locks() -> int:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
+        cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
         (count,) = cursor.fetchone() or (0,)
     return int(count)
 
