@@ -62,5 +62,4 @@ class PersonAdmin(UserAdmin):
         """Delete people with all that is theirs, one after the other."""
         for user in list(queryset):
             held = delete_person(user)
-            told = f"{held.conversations:,} conversations, {held.runs:,} runs, {held.turns:,} turns"
-            messages.info(request, f"With {user} went {told}.")
+            messages.info(request, f"With {user} went {held}.")

@@ -7,11 +7,9 @@ from django.db import transaction
 
 from chat.models import Conversation, Run, Turn, User
 from chat.people.roles import keep_an_administrator
-from chat.runs.stop import stop
+from chat.runs.stop import BY_AN_ADMINISTRATOR, stop
 
 logger = logging.getLogger(__name__)
-
-BY_AN_ADMINISTRATOR = "Stopped by an administrator."
 
 
 class Holdings(NamedTuple):
@@ -20,6 +18,9 @@ class Holdings(NamedTuple):
     conversations: int
     runs: int
     turns: int
+
+    def __str__(self) -> str:
+        return f"{self.conversations:,} conversations, {self.runs:,} runs and {self.turns:,} turns"
 
 
 def holdings(user: User) -> Holdings:

@@ -9,6 +9,8 @@ from chat.models import Run
 from chat.models.run import UNHELD
 from chat.transcripts.index import index_run_ended
 
+BY_AN_ADMINISTRATOR = "Stopped by an administrator."
+
 
 def stop(run: Run, message: str = STOPPED_BY_ASKER) -> bool:
     """Ask for the run to end and tell whether it was live; `message` says who wants it to.

@@ -71,7 +71,7 @@ class Command(BaseCommand):
 
     def _delete(self, options: dict[str, Any]) -> None:
         user = _the(options["name"])
-        told = _told(user)
+        told = holdings(user)
         if not options["yes"]:
             self.stdout.write(f"This deletes {user} with {told} for good.")
             if input("Type the name again to go on: ") != user.get_username():
@@ -96,11 +96,6 @@ def _row(user: User, conversations: int, runs: int) -> dict[str, Any]:
         "conversations": conversations,
         "runs": runs,
     }
-
-
-def _told(user: User) -> str:
-    held = holdings(user)
-    return f"{held.conversations:,} conversations, {held.runs:,} runs and {held.turns:,} turns"
 
 
 def _the(name: str) -> User:

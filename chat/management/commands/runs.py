@@ -11,10 +11,9 @@ from chat.models import ENDED, LIVE, Run, RunStatus
 from chat.operations.listing import COLUMNS, chosen, row, whole
 from chat.operations.requeue import CannotRequeue, requeue
 from chat.operations.table import table
-from chat.runs.stop import stop
+from chat.runs.stop import BY_AN_ADMINISTRATOR, stop
 from chat.runs.verify import Verdict, verify
 
-BY_AN_ADMINISTRATOR = "Stopped by an administrator."
 CHUNK = 200
 SUMMARY = {
     Verdict.AGREES: "agree",
