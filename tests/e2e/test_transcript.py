@@ -157,6 +157,7 @@ def test_an_open_call_pushes_no_turn_away_and_is_closed_again(page: Page, ada: U
     page.get_by_label("Your message").press("Enter")
     expect(page.locator(".run__words")).to_contain_text("Answered")
     page.get_by_role("link", name="Transcript").click()
+    page.wait_for_load_state()
     second = page.locator(".transcript__turns > .turn").nth(1)
     before = second.bounding_box()
 
