@@ -100,12 +100,12 @@ def turnstone(environment: Mapping[str, str], count: int) -> Figures:
     targets = [
         {
             "path": f"/ws/conversations/{conversation}/",
-            "headers": [f"Cookie: sessionid={rows['session']}"],
+            "headers": [f"Cookie: sessionid={session}"],
             "hello": json.dumps({"type": "hello", "cursors": {run: "1-0"}, "after": run}),
         }
-        for conversation, run in rows["runs"]
+        for conversation, run, session in rows
     ]
-    runs = [str(run) for _, run in rows["runs"]]
+    runs = [str(run) for _, run, _ in rows]
     port = free_port()
     command = programs.web(("-b", "127.0.0.1", "-p", str(port)), environment).command
     with (
