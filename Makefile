@@ -3,17 +3,17 @@
 
 PYTHON ?= python3
 BIN = .venv/bin/python
-ENVIRONMENT = "$(PYTHON)" -I project/environment.py
+ENVIRONMENT = "$(PYTHON)" -I project/local/environment.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run environment environment-dev test test-postgres15 check format lock backup restore
-.PHONY: bench-start bench-engine bench-line bench-runs bench-search bench-slots bench-stop bench-stream chaos conformance mutants
+.PHONY: bench-start bench-engine bench-queue bench-runs bench-search bench-slots bench-stop bench-stream chaos conformance mutants
 
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 run: environment ## Start everything and print where to sign in; Ctrl-C stops it (PORT=, HOST=)
-	@exec $(BIN) -m project.start
+	@exec $(BIN) -m project.local.start
 
 environment: # What running needs
 	@$(ENVIRONMENT)
@@ -26,7 +26,7 @@ check: environment-dev ## Look at form, lint, types, imports and migrations
 	$(BIN) -m ruff check .
 	$(BIN) -m mypy
 	.venv/bin/lint-imports
-	$(BIN) -m project.throwaway $(BIN) manage.py makemigrations --check --dry-run
+	$(BIN) -m project.local.throwaway $(BIN) manage.py makemigrations --check --dry-run
 
 format: environment-dev ## Put the code in form
 	$(BIN) -m ruff format .
@@ -39,10 +39,10 @@ test-postgres15: environment-dev ## Run the tests that touch the database on Pos
 	@$(BIN) tests/suite.py --postgres 15 $(ARGS)
 
 backup: environment ## Save the whole record to one file while it is in use (FILE=)
-	@$(BIN) -m project.backup save "$(FILE)"
+	@$(BIN) -m project.ops.backup save "$(FILE)"
 
 restore: environment ## Fill the empty database of DATABASE_URL from a backup (FILE=, FORGET_STREAMS=1)
-	@$(BIN) -m project.backup restore "$(FILE)" $(if $(FORGET_STREAMS),--forget-streams)
+	@$(BIN) -m project.ops.backup restore "$(FILE)" $(if $(FORGET_STREAMS),--forget-streams)
 
 conformance: environment-dev ## Run case files of the source systems against the engine (CASES=folder)
 	@$(BIN) -m tests.conformance.run $(if $(CASES),"$(CASES)")
@@ -56,8 +56,8 @@ mutants: environment-dev ## Make small mistakes in the run machinery and see if 
 bench-engine: environment-dev ## Measure the CPU of a turn against the SDK and agent frameworks (ROUNDS=)
 	@$(BIN) tests/bench/engine.py
 
-bench-line: environment-dev ## Measure how long a worker takes to find whose turn it is
-	@$(BIN) -m tests.bench.line
+bench-queue: environment-dev ## Measure how long a worker takes to find which run is next
+	@$(BIN) -m tests.bench.queue
 
 bench-runs: environment-dev ## Measure many runs at once on one worker against the bare SDK (N=, ROUNDS=)
 	@$(BIN) tests/bench/runs.py

@@ -20,19 +20,19 @@ from agents.control import Control
 from agents.errors import AgentError
 from agents.events import Event, RunEnded
 from agents.loop import run
+from agents.model.model import Model
 from agents.policies import POLICIES, build
-from agents.policies.parts import Parts
+from agents.policies.budgets import budget_for
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
-from agents.policies.spending import budget_for
 from agents.providers.base import Provider
 from agents.providers.choice import ModelChoice
 from agents.providers.connect import connect
-from agents.question import AtTheTerminal
-from agents.reasoning.model import Model
 from agents.state import State
-from agents.terminal import EventLines, Page, plain
+from agents.terminal.approval import AtTheTerminal
+from agents.terminal.page import EventLines, TerminalPage, plain
 from agents.tools.catalogue import NETWORK, TOOLS, FoundTurn, not_offered, toolkit
-from agents.tools.tool_setup import ToolSetup, tool_setup
+from agents.tools.setup import ToolSetup, tool_setup
 
 EXIT_CODES = {Status.SUCCEEDED: 0, Status.FAILED: 1, Status.EXHAUSTED: 3, Status.STOPPED: 130}
 USAGE = 2
@@ -155,10 +155,10 @@ def _follow(
 ) -> int:
     """Show each event as it comes; return the exit code of the run's end."""
     if options.json:
-        sink: EventLines | Page = EventLines(sys.stdout)
+        sink: EventLines | TerminalPage = EventLines(sys.stdout)
     else:
         has_colour = sys.stdout.isatty() and not environment.get("NO_COLOR")
-        sink = Page(sys.stdout, has_colour=has_colour)
+        sink = TerminalPage(sys.stdout, has_colour=has_colour)
         sink.introduce(options.policy, provider)
     outcome: Outcome | None = None
     for event in events:

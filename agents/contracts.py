@@ -17,7 +17,7 @@ class Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ReasonKind(StrEnum):
+class ThoughtKind(StrEnum):
     """What a thought leads to."""
 
     THOUGHT = "thought"
@@ -35,7 +35,7 @@ class ToolCall(Value):
     inputs: Annotated[dict[str, Any], BeforeValidator(bounded)]
 
 
-class ReasonNode(Value):
+class Thought(Value):
     """What one think step concluded.
 
     `text` is the reasoning (for an implicit ACTION: the plain-language instruction), `call` the
@@ -43,14 +43,14 @@ class ReasonNode(Value):
     what a planning policy fixed here for later turns, as JSON of its own making.
     """
 
-    kind: ReasonKind
+    kind: ThoughtKind
     text: str
     call: ToolCall | None = None
     answer: str = ""
     plan: dict[str, Any] | None = None
 
 
-class Reason(StrEnum):
+class EndReason(StrEnum):
     """Why a run ended."""
 
     ANSWERED = "answered"
@@ -83,7 +83,7 @@ class Observation(Value):
 
     text: str
     error: str | None = None
-    ends: Reason | None = None
+    ends: EndReason | None = None
     images: tuple[Image, ...] = ()
 
 
@@ -91,7 +91,7 @@ class Turn(Value):
     """One pass of think, act, observe; any part may be absent, and there is at most one action."""
 
     index: int
-    thought: ReasonNode | None = None
+    thought: Thought | None = None
     action: ToolCall | None = None
     observation: Observation | None = None
 
@@ -106,7 +106,7 @@ class Exchange(Value):
 class Step(StrEnum):
     """What the loop does next."""
 
-    REASON = "reason"
+    THINK = "think"
     TOOL = "tool"
     HALT = "halt"
 
@@ -128,7 +128,7 @@ class Decision(Value):
     """The next step; a HALT says why."""
 
     step: Step
-    reason: Reason | None = None
+    reason: EndReason | None = None
 
 
 class Outcome(Value):
@@ -138,7 +138,7 @@ class Outcome(Value):
     """
 
     status: Status
-    reason: Reason
+    reason: EndReason
     answer: str = ""
     partial: bool = False
     message: str = ""

@@ -4,13 +4,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from agents.budget import Purse
-from agents.contracts import Decision, Reason, ReasonKind, Step
+from agents.contracts import Decision, EndReason, Step, ThoughtKind
 from agents.errors import ParseError
+from agents.model.budget import Purse
 from agents.policy import Decide
 from agents.state import State
 
-_REASON = Decision(step=Step.REASON)
+_REASON = Decision(step=Step.THINK)
 _TOOL = Decision(step=Step.TOOL)
 
 
@@ -21,9 +21,9 @@ def react(state: State) -> Decision:
         return Decision(step=Step.HALT, reason=last.observation.ends)
     if last is None or last.thought is None:
         return _REASON
-    if last.thought.kind is ReasonKind.FINAL:
-        return Decision(step=Step.HALT, reason=Reason.ANSWERED)
-    if last.thought.kind is ReasonKind.ACTION and last.observation is None:
+    if last.thought.kind is ThoughtKind.FINAL:
+        return Decision(step=Step.HALT, reason=EndReason.ANSWERED)
+    if last.thought.kind is ThoughtKind.ACTION and last.observation is None:
         return _TOOL
     return _REASON
 
@@ -36,7 +36,7 @@ def react_in_text(state: State) -> Decision:
     """
     last = state.turns[-1] if state.turns else None
     if last is not None and last.thought is not None and last.observation is None:
-        return react(state) if last.thought.kind is ReasonKind.FINAL else _TOOL
+        return react(state) if last.thought.kind is ThoughtKind.FINAL else _TOOL
     return react(state)
 
 
@@ -44,13 +44,13 @@ def react_in_text(state: State) -> Decision:
 class Limit(ABC):
     """Halt for `reason` instead of reasoning on; a begun turn is finished."""
 
-    reason: ClassVar[Reason]
+    reason: ClassVar[EndReason]
     decide: Decide
 
     def __call__(self, state: State) -> Decision:
         """Return the wrapped decision, or a halt where the limit is reached."""
         decision = self.decide(state)
-        if decision.step is Step.REASON and self.is_reached(state):
+        if decision.step is Step.THINK and self.is_reached(state):
             return Decision(step=Step.HALT, reason=self.reason)
         return decision
 
@@ -63,7 +63,7 @@ class Limit(ABC):
 class TurnLimit(Limit):
     """Halt where another turn would be one too many."""
 
-    reason = Reason.TURNS
+    reason = EndReason.TURNS
     max_turns: int
 
     def is_reached(self, state: State) -> bool:
@@ -75,7 +75,7 @@ class TurnLimit(Limit):
 class RepeatLimit(Limit):
     """Halt after the same action with the same inputs, so many times in a row."""
 
-    reason = Reason.REPEATS
+    reason = EndReason.REPEATS
     times: int = 3
 
     def is_reached(self, state: State) -> bool:
@@ -92,7 +92,7 @@ class RepeatLimit(Limit):
 class FailureLimit(Limit):
     """Halt after so many turns in a row that each ended in an error."""
 
-    reason = Reason.FAILURES
+    reason = EndReason.FAILURES
     times: int = 3
 
     def is_reached(self, state: State) -> bool:
@@ -107,7 +107,7 @@ class FailureLimit(Limit):
 class SameToolLimit(Limit):
     """Halt after the same tool so many times in a row, whatever its inputs; `exempt` may go on."""
 
-    reason = Reason.REPEATS
+    reason = EndReason.REPEATS
     exempt: frozenset[str]
     times: int = 5
 
@@ -121,7 +121,7 @@ class SameToolLimit(Limit):
 class NoUnreadable(Limit):
     """Halt after a reply that could not be read, where think has already tried to repair it."""
 
-    reason = Reason.FAILURES
+    reason = EndReason.FAILURES
 
     def is_reached(self, state: State) -> bool:
         """Look for a reply that could not be read at the end."""
@@ -133,7 +133,7 @@ class NoUnreadable(Limit):
 class BudgetLimit(Limit):
     """Halt where the run has spent what it may."""
 
-    reason = Reason.BUDGET
+    reason = EndReason.BUDGET
     budget: Purse
 
     def is_reached(self, state: State) -> bool:

@@ -1,7 +1,7 @@
 """What a run tells while it happens; each event maps to one frame of the live protocol.
 
 Think and act yield events; the loop folds them into the State and passes them on. The order within
-a turn is: turn.started, thought.delta*, reasoned, action.proposed?, action.started?,
+a turn is: turn.started, thought.delta*, thought.completed, action.proposed?, action.started?,
 observation.delta*, observed?, turn.completed. A model.called follows the deltas of its call.
 """
 
@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from agents.contracts import ModelCall, Observation, Outcome, ReasonNode, ToolCall, Turn, Value
+from agents.contracts import ModelCall, Observation, Outcome, Thought, ToolCall, Turn, Value
 
 
 class TurnStarted(Value):
@@ -33,11 +33,11 @@ class AnswerDelta(Value):
     text: str
 
 
-class Reasoned(Value):
+class ThoughtCompleted(Value):
     """The current turn's thought is complete."""
 
-    type: Literal["reasoned"] = "reasoned"
-    node: ReasonNode
+    type: Literal["thought.completed"] = "thought.completed"
+    node: Thought
 
 
 class ActionProposed(Value):
@@ -92,7 +92,7 @@ Event = Annotated[
     TurnStarted
     | ThoughtDelta
     | AnswerDelta
-    | Reasoned
+    | ThoughtCompleted
     | ActionProposed
     | ActionStarted
     | ObservationDelta

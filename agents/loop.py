@@ -9,13 +9,13 @@ from collections.abc import Generator, Iterator
 
 from agents.contracts import (
     STOPPED_BY_ASKER,
+    EndReason,
     Observation,
     Outcome,
-    Reason,
-    ReasonKind,
-    ReasonNode,
     Status,
     Step,
+    Thought,
+    ThoughtKind,
 )
 from agents.control import Control
 from agents.errors import (
@@ -30,8 +30,8 @@ from agents.events import (
     AnswerDelta,
     Event,
     Observed,
-    Reasoned,
     RunEnded,
+    ThoughtCompleted,
     ThoughtDelta,
     TurnCompleted,
     TurnStarted,
@@ -70,15 +70,17 @@ def _steps(policy: Policy, state: State, control: Control) -> Iterator[Event]:
         state.halted = yield from _turns(policy, state, control)
     except OutOfBudget as error:
         yield from _without_budget(error, state)
-        state.halted = Reason.BUDGET
+        state.halted = EndReason.BUDGET
     yield from policy.summarize(state)
 
 
-def _turns(policy: Policy, state: State, control: Control) -> Generator[Event, None, Reason | None]:
+def _turns(
+    policy: Policy, state: State, control: Control
+) -> Generator[Event, None, EndReason | None]:
     yield from _resumed(policy, state)
     while (decision := policy.decide(state)).step is not Step.HALT:
         control.check()
-        if decision.step is Step.REASON:
+        if decision.step is Step.THINK:
             control.safe_point()
             yield TurnStarted(index=len(state.turns))
             yield from policy.think(state)
@@ -124,22 +126,22 @@ def _said(state: State) -> Iterator[Event]:
     """Keep what was said of a thought that is cut off."""
     if state.turns[-1].thought is None:
         said = "".join(state.draft.thought)
-        yield Reasoned(node=ReasonNode(kind=ReasonKind.THOUGHT, text=said))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.THOUGHT, text=said))
 
 
 def outcome_of(error: Exception, state: State) -> Outcome:
     """Return the end of a run that an error ended, in words for who asked."""
     match error:
         case Stopped():
-            status, reason, message = Status.STOPPED, Reason.STOPPED, STOPPED_BY_ASKER
+            status, reason, message = Status.STOPPED, EndReason.STOPPED, STOPPED_BY_ASKER
         case OutOfTime():
-            status, reason, message = Status.EXHAUSTED, Reason.TIME, "The run's time is used up."
+            status, reason, message = Status.EXHAUSTED, EndReason.TIME, "The run's time is used up."
         case ConfigurationError():
-            status, reason, message = Status.FAILED, Reason.CONFIGURATION, str(error)
+            status, reason, message = Status.FAILED, EndReason.CONFIGURATION, str(error)
         case AgentError():
-            status, reason, message = Status.FAILED, Reason.PROVIDER, str(error)
+            status, reason, message = Status.FAILED, EndReason.PROVIDER, str(error)
         case _:
-            status, reason = Status.FAILED, Reason.INTERNAL
+            status, reason = Status.FAILED, EndReason.INTERNAL
             message = "Something went wrong on our side. Try again."
     answer = state.final_answer or "".join(state.draft.answer)
     return Outcome(

@@ -11,7 +11,7 @@ from typing import Any
 
 from agents.contracts import Turn, Value
 from agents.errors import ParseError
-from agents.reasoning.parsing_json import read_object
+from agents.reading.json_repair import read_object
 from agents.tools.finishing import COMPLETE, FAIL, GOAL_FAILED
 
 _COMPLEX = re.compile(
@@ -19,9 +19,9 @@ _COMPLEX = re.compile(
     r"|pages|then|after|complex|comprehensive|detailed|analy[sz]e|summari[sz]e)\b"
 )
 _SIMPLE = re.compile(r"\b(?:click|type|navigate to|go to|open|close|scroll|hover)\b")
-_MOST_PHASES, _MOST_GOALS = 10, 30
+_MAX_PHASES, _MAX_GOALS = 10, 30
 _LONGEST = 1_000
-_LONGEST_OUTCOME = 20_000
+_MAX_OUTCOME = 20_000
 
 
 class GoalStatus(StrEnum):
@@ -49,7 +49,7 @@ class Phase(Value):
     goals: tuple[Goal, ...]
 
 
-class Plan(Value):
+class GoalPlan(Value):
     """The phases of a run; `source` says who made them, `adaptations` how often it was mended."""
 
     phases: tuple[Phase, ...]
@@ -83,15 +83,15 @@ class Plan(Value):
         """Tell whether the current goal is the last one."""
         return sum(goal.status is GoalStatus.PENDING for goal in self.goals) == 1
 
-    def settled(self, status: GoalStatus, outcome: str) -> "Plan":
+    def settled(self, status: GoalStatus, outcome: str) -> "GoalPlan":
         """Return the plan with its current goal settled."""
         current = self.current
         if current is None:
             return self
-        done = current.model_copy(update={"status": status, "outcome": outcome[:_LONGEST_OUTCOME]})
+        done = current.model_copy(update={"status": status, "outcome": outcome[:_MAX_OUTCOME]})
         return self._with(current, (done,))
 
-    def adapted(self, goals: Iterable[Goal]) -> "Plan":
+    def adapted(self, goals: Iterable[Goal]) -> "GoalPlan":
         """Return the plan with these goals in the place of the failed one and its phase's rest."""
         failed = self.failed
         if failed is None:
@@ -102,7 +102,7 @@ class Plan(Value):
         replaced = failed.model_copy(update={"status": GoalStatus.REPLACED})
         mended = phase.model_copy(update={"goals": (*kept, *gone, replaced, *goals)})
         phases = tuple(mended if each is phase else each for each in self.phases)
-        return Plan(phases=phases, source="adapted", adaptations=self.adaptations + 1)
+        return GoalPlan(phases=phases, source="adapted", adaptations=self.adaptations + 1)
 
     def told(self) -> str:
         """Write the plan as lines that people and models read."""
@@ -117,7 +117,7 @@ class Plan(Value):
                 lines.append(f"  {number}. [{mark}] {goal.description[:300]}{until}")
         return "\n".join(lines)
 
-    def _with(self, old: Goal, new: tuple[Goal, ...]) -> "Plan":
+    def _with(self, old: Goal, new: tuple[Goal, ...]) -> "GoalPlan":
         phases: list[Phase] = []
         for phase in self.phases:
             goals = [each for goal in phase.goals for each in (new if goal is old else (goal,))]
@@ -140,28 +140,28 @@ def needs_plan(task: str) -> bool:
     return count > 10 and re.search(r"\band\b", plain) is not None
 
 
-def fallback_plan(task: str) -> Plan:
+def fallback_plan(task: str) -> GoalPlan:
     """Return the plan of one phase and one goal: the task itself."""
-    return Plan(
+    return GoalPlan(
         phases=(Phase(name="Task Execution", goals=(Goal(description=task),)),), source="fallback"
     )
 
 
-def read_plan(text: str) -> Plan:
+def read_plan(text: str) -> GoalPlan:
     """Return the plan that a reply holds; raises ParseError for one without a goal."""
     found = _object(text)
     phases: list[Phase] = []
     given = found.get("phases")
     if not isinstance(given, list):
         given = [found]
-    for number, phase in enumerate(given[:_MOST_PHASES], start=1):
+    for number, phase in enumerate(given[:_MAX_PHASES], start=1):
         goals = _goals(phase.get("goals")) if isinstance(phase, Mapping) else ()
         if goals:
             name = _text(phase.get("name")) or f"Phase {number}"
             phases.append(Phase(name=name, goals=goals))
     if not phases:
         raise ParseError("The plan has no goals.")
-    return Plan(phases=tuple(phases))
+    return GoalPlan(phases=tuple(phases))
 
 
 def read_goals(text: str) -> tuple[Goal, ...]:
@@ -169,18 +169,18 @@ def read_goals(text: str) -> tuple[Goal, ...]:
     return _goals(_object(text).get("goals"))
 
 
-def plan_of(turns: Sequence[Turn]) -> Plan | None:
+def goal_plan_of(turns: Sequence[Turn]) -> GoalPlan | None:
     """Return the plan as far as it has come by these turns; None for a run without one."""
-    plan: Plan | None = None
+    plan: GoalPlan | None = None
     for turn in turns:
         if turn.thought is not None and turn.thought.plan is not None:
-            plan = Plan.model_validate(turn.thought.plan)
+            plan = GoalPlan.model_validate(turn.thought.plan)
         elif plan is not None:
             plan = _after(plan, turn)
     return plan
 
 
-def _after(plan: Plan, turn: Turn) -> Plan:
+def _after(plan: GoalPlan, turn: Turn) -> GoalPlan:
     if turn.action is None or turn.observation is None:
         return plan
     if turn.action.tool == COMPLETE and turn.observation.error is None:
@@ -201,7 +201,7 @@ def _object(text: str) -> dict[str, Any]:
 def _goals(given: object) -> tuple[Goal, ...]:
     if not isinstance(given, list):
         return ()
-    goals = (_goal(each) for each in given[:_MOST_GOALS])
+    goals = (_goal(each) for each in given[:_MAX_GOALS])
     return tuple(goal for goal in goals if goal is not None)
 
 

@@ -14,7 +14,7 @@ from agents.state import State
 
 
 class Think(Protocol):
-    """Reason one step: yield deltas, then exactly one `Reasoned`."""
+    """Reason one step: yield deltas, then exactly one `ThoughtCompleted`."""
 
     def __call__(self, state: State, /) -> Iterator[Event]: ...
 

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from agents.contracts import Exchange, Observation, Outcome, Reason, ReasonKind, Turn
+from agents.contracts import EndReason, Exchange, Observation, Outcome, ThoughtKind, Turn
 from agents.events import (
     ActionProposed,
     AnswerDelta,
     Event,
     ObservationDelta,
     Observed,
-    Reasoned,
     RunEnded,
+    ThoughtCompleted,
     ThoughtDelta,
     TurnCompleted,
     TurnStarted,
@@ -26,7 +26,7 @@ class Draft:
     observation: list[str] = field(default_factory=list)
     answer: list[str] = field(default_factory=list)
 
-    def take(self, event: Event) -> None:
+    def apply(self, event: Event) -> None:
         """Keep the text of a delta."""
         match event:
             case ThoughtDelta(text=text):
@@ -51,7 +51,7 @@ class State:
     turns: list[Turn] = field(default_factory=list)
     is_open: bool = False
     may_have_begun: bool = True
-    halted: Reason | None = None
+    halted: EndReason | None = None
     outcome: Outcome | None = None
     draft: Draft = field(default_factory=Draft)
 
@@ -71,16 +71,16 @@ class State:
         if last.observation is not None and last.observation.ends is not None:
             return last.observation.text
         thought = last.thought
-        return thought.answer if thought is not None and thought.kind is ReasonKind.FINAL else ""
+        return thought.answer if thought is not None and thought.kind is ThoughtKind.FINAL else ""
 
     def apply(self, event: Event) -> None:
         """Fold one event into the state."""
-        self.draft.take(event)
+        self.draft.apply(event)
         match event:
             case TurnStarted(index=index):
                 self.turns.append(Turn(index=index))
                 self.is_open, self.draft = True, Draft()
-            case Reasoned(node=node):
+            case ThoughtCompleted(node=node):
                 self._amend(thought=node)
             case ActionProposed(call=call):
                 self._amend(action=call)

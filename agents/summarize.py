@@ -4,24 +4,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from agents.contracts import Outcome, Reason, Status, Turn
+from agents.contracts import EndReason, Outcome, Status, Turn
 from agents.errors import ParseError, ProviderError
 from agents.events import AnswerDelta, Event, ModelCalled, RunEnded
-from agents.memory import clamped, with_recent
-from agents.planning import GoalStatus, plan_of
-from agents.policy import Summarize as SummarizeShape
-from agents.reasoning.model import Model
-from agents.reasoning.prompts import conversation, goal_and_transcript, render
+from agents.model.model import Model
+from agents.model.tokens import tokens
+from agents.planning import GoalStatus, goal_plan_of
+from agents.policy import Summarize
+from agents.prompting.prompts import conversation, goal_and_transcript, render
+from agents.prompting.window import clamped, with_recent
 from agents.state import State
-from agents.tokens import tokens
-from agents.tools.output import storable
+from agents.text import storable
 
 INSUFFICIENT = "ERROR: insufficient data for a reliable answer."
 _NO_SUMMARY = " The model could not sum up what it found: "
 
 
 @dataclass(frozen=True)
-class Summarize:
+class FinalAnswer:
     """Give the answer there is; out of turns, ask once, without tools, for the best partial one."""
 
     model: Model
@@ -30,7 +30,7 @@ class Summarize:
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the answer's deltas if it is only made now, and the end of the run."""
         if state.final_answer:
-            reason = Reason.ASKED if state.halted is Reason.ASKED else Reason.ANSWERED
+            reason = EndReason.ASKED if state.halted is EndReason.ASKED else EndReason.ANSWERED
             yield RunEnded(
                 outcome=Outcome(status=Status.SUCCEEDED, reason=reason, answer=state.final_answer)
             )
@@ -38,7 +38,7 @@ class Summarize:
             yield from self._partial(state)
 
     def _partial(self, state: State) -> Iterator[Event]:
-        reason = state.halted or Reason.TURNS
+        reason = state.halted or EndReason.TURNS
         answer: list[str] = []
         message = self._message(reason, state)
         try:
@@ -69,47 +69,47 @@ class Summarize:
             elif item.kind == "answer":
                 yield AnswerDelta(text=storable(item.text))
 
-    def _message(self, reason: Reason, state: State) -> str:
-        if reason is Reason.REPEATS:
+    def _message(self, reason: EndReason, state: State) -> str:
+        if reason is EndReason.REPEATS:
             return "Stopped because the same action was repeated without anything new."
-        if reason is Reason.BUDGET:
+        if reason is EndReason.BUDGET:
             return self.model.budget.used
-        if reason is Reason.FAILURES:
+        if reason is EndReason.FAILURES:
             return "Stopped because one step after the other failed."
         return f"Ran out of turns ({len(state.turns)} of {self.max_turns})."
 
 
 @dataclass(frozen=True)
-class MarkPartial:
+class PartialSummary:
     """Mark the answer as partial, where the calls it rests on did not all go well.
 
     For policies that make their calls in one go: what failed there was never tried another way.
     """
 
-    summarize: SummarizeShape
+    summarize: Summarize
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the wrapped events, the end with what failed."""
         for event in self.summarize(state):
-            if isinstance(event, RunEnded) and event.outcome.reason is Reason.ANSWERED:
+            if isinstance(event, RunEnded) and event.outcome.reason is EndReason.ANSWERED:
                 event = RunEnded(outcome=_as_partial(event.outcome, state))
             yield event
 
 
 @dataclass(frozen=True)
-class Explained:
+class ExplainedSummary:
     """End a run that gave up as failed, and say of one that was halted what halted it.
 
     What its goals have reached by then is kept as a partial answer. The wrapped summary sees a run
     whose observations fit into `most` tokens.
     """
 
-    summarize: SummarizeShape
+    summarize: Summarize
     most: int = 20_000
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the wrapped events, the end with its own reason; nothing is asked after a fail."""
-        if state.halted is Reason.GAVE_UP:
+        if state.halted is EndReason.GAVE_UP:
             yield from _given_up(state)
             return
         for event in self.summarize(self._short(state)):
@@ -125,7 +125,7 @@ class Explained:
 
 
 def _given_up(state: State) -> Iterator[Event]:
-    plan = plan_of(state.turns)
+    plan = goal_plan_of(state.turns)
     reached = [] if plan is None else [g for g in plan.goals if g.status is GoalStatus.REACHED]
     answer = "\n\n".join(f"**{goal.description}**\n\n{goal.outcome}" for goal in reached)
     if answer:
@@ -133,7 +133,7 @@ def _given_up(state: State) -> Iterator[Event]:
     yield RunEnded(
         outcome=Outcome(
             status=Status.FAILED,
-            reason=Reason.GAVE_UP,
+            reason=EndReason.GAVE_UP,
             answer=answer,
             partial=bool(answer),
             message=state.final_answer,
@@ -145,12 +145,12 @@ def _what_halted(state: State) -> str:
     """Return what halted the run where its reason alone does not say so; empty if it does."""
     last = state.turns[-1] if state.turns else None
     seen = None if last is None else last.observation
-    if state.halted is Reason.FAILURES and seen is not None:
+    if state.halted is EndReason.FAILURES and seen is not None:
         if seen.error == ParseError.__name__:
             return "The model's reply could not be read, even after it was asked to repair it."
         return "Too many consecutive failures: one step after the other failed."
     actions = [turn.action for turn in state.turns]
-    if state.halted is not Reason.REPEATS or not actions or actions[-1] is None:
+    if state.halted is not EndReason.REPEATS or not actions or actions[-1] is None:
         return ""
     if actions[-3:] == [actions[-1]] * 3:
         return ""

@@ -14,9 +14,9 @@ from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
-from chat import tries
+from chat import password_throttle
 from chat.models import User
-from chat.once import once
+from chat.singleton import once
 
 logger = logging.getLogger(__name__)
 
@@ -46,9 +46,11 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth ships no t
         key = self._get_login_attempts_cache_key(request, **credentials)
         try:
             super().pre_authenticate(request, **credentials)
-            self._login_failed_rl_usage.usage += tries.count_anywhere(request, name)
+            self._login_failed_rl_usage.usage += password_throttle.count_anywhere(request, name)
         except ValidationError as error:
-            raise ValidationError(tries.refusal(request, key, name), code=error.code) from None
+            raise ValidationError(
+                password_throttle.refusal(request, key, name), code=error.code
+            ) from None
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address that tries are counted for."""
@@ -77,7 +79,7 @@ class Adapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth ships no t
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         # Not by the name of the site, as allauth does: a server has many, and any port will do.
-        return f"{_name_in(credentials)} {tries.address_of(request)}"
+        return f"{_name_in(credentials)} {password_throttle.address_of(request)}"
 
 
 def _name_in(credentials: dict[str, Any]) -> str:

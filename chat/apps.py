@@ -12,10 +12,10 @@ class ChatConfig(AppConfig):
     def ready(self) -> None:
         """Look at the database before every migration, publish the policies after it; listen."""
         # Models may be imported only once all apps are loaded.
-        from chat.live import endings
         from chat.policies import publish_seeds
         from chat.schema import mend
+        from chat.stream import signals
 
         pre_migrate.connect(mend, sender=self)
         post_migrate.connect(publish_seeds, sender=self)
-        endings.listen()
+        signals.listen()

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-LEAST_OF_ITS_OWN = 6
-LEAST_DIFFERENT = 5
+MIN_OF_ITS_OWN = 6
+MIN_DIFFERENT = 5
 
 
 class OfItsOwn:
@@ -20,13 +20,13 @@ class OfItsOwn:
         rest = password.casefold()
         for name in _names(user):
             rest = rest.replace(name, "")
-        if len(rest) < LEAST_OF_ITS_OWN < len(password):
+        if len(rest) < MIN_OF_ITS_OWN < len(password):
             raise ValidationError(
                 "The password is little more than your own name.", code="password_is_a_name"
             )
-        if len(set(password)) < LEAST_DIFFERENT:
+        if len(set(password)) < MIN_DIFFERENT:
             raise ValidationError(
-                f"The password has fewer than {LEAST_DIFFERENT} different characters.",
+                f"The password has fewer than {MIN_DIFFERENT} different characters.",
                 code="password_repeats",
             )
 

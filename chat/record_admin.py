@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agents.contracts import Reason
+from agents.contracts import EndReason
 from chat.models import Run, User
 from chat.templatetags.hidden import visible
 
@@ -24,7 +24,7 @@ else:
 CLIPPED = 10_000
 """Characters of one text that a page shows."""
 
-LATEST_RUNS, MOST_PEOPLE = 500, 20
+LATEST_RUNS, MAX_PEOPLE = 500, 20
 
 
 class RecordAdmin(ModelAdmin):
@@ -62,7 +62,7 @@ class PersonFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Return the people of the latest runs, and who is chosen."""
         latest = Run.objects.order_by("-pk").values_list("owner_id", flat=True)[:LATEST_RUNS]
-        owners = list(dict.fromkeys(latest))[:MOST_PEOPLE]
+        owners = list(dict.fromkeys(latest))[:MAX_PEOPLE]
         chosen = self.value() or ""
         if chosen.isdecimal() and len(chosen) < 10:
             owners.append(int(chosen))
@@ -86,7 +86,7 @@ class ReasonFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Return every reason."""
-        return [(reason.value, reason.value.replace("_", " ")) for reason in Reason]
+        return [(reason.value, reason.value.replace("_", " ")) for reason in EndReason]
 
     def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
         """Keep the runs that ended for it."""

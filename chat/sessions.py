@@ -6,7 +6,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.sessions.backends import db
 from django.db import transaction
 
-from chat.live import revoked
+from chat.stream import revoked
 
 
 class SessionStore(db.SessionStore):

@@ -6,16 +6,16 @@ from celery import Celery
 from celery.signals import celeryd_after_setup, setup_logging
 from django.conf import settings
 
-from project.broker import forgive
-from project.core import keep_to_one_core
+from project.ops.broker import forgive
+from project.ops.core import keep_to_one_core
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "project.settings")
 
 app = Celery("turnstone")
 app.set_default()  # for the threads that send wake-ups: Celery's current app is per thread
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["chat.runs"])
-app.steps["worker"].add("chat.runs.tasks:Begin")
+app.autodiscover_tasks(["chat.runs.worker"])
+app.steps["worker"].add("chat.runs.worker.tasks:Begin")
 forgive()
 
 
@@ -35,6 +35,6 @@ def stay_on_one_core(**kwargs: object) -> None:
 def answer_scrapes(**kwargs: object) -> None:
     """Tell Prometheus the worker's figures, where the settings say so."""
     # The settings import this module before there are any models.
-    from project.metrics import serve_worker
+    from project.ops.metrics import serve_worker
 
     serve_worker()

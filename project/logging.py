@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from chat.runs.log_context import run_in_hand
-from project.printable import printable, printable_json, printable_lines
-from project.rows import database_errors, shortened, without_rows
+from chat.runs.worker.log_context import run_in_hand
+from project.ops.printable import printable, printable_json, printable_lines
+from project.ops.rows import database_errors, shortened, without_rows
 
 STRUCK_OUT = "[secret]"
 SECRET_NAME = re.compile(r"key|password|token|secret|credential", re.IGNORECASE)

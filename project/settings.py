@@ -1,7 +1,8 @@
 """Every setting of Turnstone, each from the environment with a default that is right at home.
 
 Nothing else reads the environment, but for the launcher that fills it. `.env.example` lists what
-can be set. Without DATABASE_URL and REDIS_URL the private servers of `project.embedded` are used.
+can be set. Without DATABASE_URL and REDIS_URL the private servers of `project.local.embedded`
+are used.
 """
 
 import os
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import environ
 
-from project import addresses, embedded, logging, safe
+from project import addresses, logging, safe
 from project.celery import app as celery_app  # noqa: F401 (who has settings may wake a worker)
+from project.local import embedded
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 LOCAL_DIR = BASE_DIR / ".local"
@@ -51,7 +53,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "project.private.PrivatePages",
+    "project.ops.private.PrivatePages",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -233,7 +235,8 @@ APPROVAL_SECONDS = env.float("TURNSTONE_APPROVAL_SECONDS", default=3600)
 PROVIDER_LIMIT = env.int("TURNSTONE_PROVIDER_LIMIT", default=256)
 LOCAL_LIMIT = env.int("TURNSTONE_LOCAL_LIMIT", default=256)
 
-# Each worker keeps its threads to one core of its own choice, while one is free (project/core.py).
+# Each worker keeps its threads to one core of its own choice, while one is free
+# (project/ops/core.py).
 ONE_CORE = env.bool("TURNSTONE_ONE_CORE", default=True)
 
 # What models cost, for policies that limit the money of a run (see agents.providers.price).
@@ -255,7 +258,7 @@ MODEL_ENVIRONMENT = {
     )
 }
 
-# Where the tools may go and what they use there (see agents.tools.tool_setup).
+# Where the tools may go and what they use there (see agents.tools.setup).
 TOOL_ENVIRONMENT = {
     name: env.str(name, default="")
     for name in (

@@ -17,7 +17,7 @@ import redis
 from django.conf import settings
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
-from project.throwaway import throwaway
+from project.local.throwaway import throwaway
 
 ORDER = ("unit", "integration", "e2e", "chaos")
 """The browser's worker comes late, so that it takes no other test's work from the queue."""
@@ -84,9 +84,9 @@ def valkey_server() -> Iterator["redis.Redis"]:
 @pytest.fixture
 def valkey(valkey_server: "redis.Redis") -> "redis.Redis":
     """Give an empty Redis database; what binds a running worker to its queue stays."""
-    from chat.live.errands import errands  # whose client needs the settings
+    from chat.stream.deferred import deferred  # whose client needs the settings
 
-    errands().flush(10)
+    deferred().flush(10)
     for key in valkey_server.scan_iter(count=1000):
         if key != MARKER.encode() and not key.startswith(QUEUE_BINDINGS):
             valkey_server.delete(key)

@@ -7,14 +7,14 @@ from contextlib import ExitStack, contextmanager
 from django.db import connection
 
 from chat.models import User
-from chat.transcripts.limits import MOST_AT_ONCE, one_of_few
+from chat.search.limits import MAX_AT_ONCE, one_of_few
 
 
 @contextmanager
 def as_many_as_may_be(user: User, purpose: str) -> Iterator[None]:
     """Hold all places that the person has, in other processes' stead."""
     with ExitStack() as stack:
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_AT_ONCE):
             stack.enter_context(_one(user, purpose))
         yield
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from agents.contracts import Observation, Turn
 from agents.events import ActionProposed, Event, ObservationDelta, Observed
+from agents.history.retries import Retries
 from agents.policy import Act
-from agents.reasoning.retries import Retries
 from agents.state import State
 
 
 @dataclass(frozen=True)
-class AfterRetries:
+class RetriedAct:
     """Mark the observation of the last try at a tool; the run goes on from it."""
 
     act: Act

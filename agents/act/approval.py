@@ -16,7 +16,7 @@ from agents.tools.toolkit import Toolkit
 RISKY = frozenset({Safety.SENSITIVE, Safety.DANGEROUS})
 
 
-class Approval(Value):
+class ApprovalAnswer(Value):
     """What was said to an action; `feedback` is told to the model.
 
     `has_begun` says that the action was begun on this very answer before, and may have taken
@@ -28,15 +28,15 @@ class Approval(Value):
     has_begun: bool = False
 
 
-Ask = Callable[[Tool, ToolCall, str], Approval]
+Ask = Callable[[Tool, ToolCall, str], ApprovalAnswer]
 """Asks a person about a call that has been proposed, and says why where it is not the tool's own
 risk; raises Parked to be asked again later."""
 
 
-def nobody(tool: Tool, call: ToolCall, why: str) -> Approval:
+def nobody(tool: Tool, call: ToolCall, why: str) -> ApprovalAnswer:
     """Refuse, for there is nobody to ask."""
     feedback = f"{why} There is nobody to ask for approval.".strip()
-    return Approval(granted=False, feedback=feedback)
+    return ApprovalAnswer(granted=False, feedback=feedback)
 
 
 def needs_approval(tool: Tool, names: tuple[str, ...] = ()) -> bool:
@@ -48,7 +48,7 @@ def needs_approval(tool: Tool, names: tuple[str, ...] = ()) -> bool:
 
 
 @dataclass(frozen=True)
-class Approved:
+class ApprovedAct:
     """Ask once an action is proposed, before its tool runs; a no becomes an observation.
 
     `names` are tools to ask about beside those that are sensitive or dangerous. A call that goes
@@ -86,7 +86,7 @@ class Approved:
         else:
             yield _refusal(call, said)
 
-    def _asked(self, state: State, call: ToolCall) -> Approval | None:
+    def _asked(self, state: State, call: ToolCall) -> ApprovalAnswer | None:
         """Return what was said to the call; None where it needs no approval."""
         try:
             tool = self.toolkit.get(call.tool)
@@ -99,6 +99,6 @@ class Approved:
         return self.ask(tool, call, why)
 
 
-def _refusal(call: ToolCall, said: Approval) -> Observed:
+def _refusal(call: ToolCall, said: ApprovalAnswer) -> Observed:
     text = f"The call of {call.tool} was not approved. {said.feedback}".strip()
     return Observed(observation=Observation(text=text, error=NotApproved.__name__))

@@ -10,7 +10,7 @@ from agents.state import State
 
 
 @dataclass(frozen=True)
-class Corrected:
+class CorrectedAct:
     """Observe what `complaint` says of a thought without an action; else act as wrapped."""
 
     act: Act

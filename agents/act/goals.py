@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from agents.contracts import Observation
 from agents.events import Event, Observed
-from agents.planning import GoalStatus, Plan, plan_of
+from agents.planning import GoalPlan, GoalStatus, goal_plan_of
 from agents.policy import Act
 from agents.state import State
 from agents.tools.finishing import COMPLETE, FAIL, GOAL_FAILED
 
 
 @dataclass(frozen=True)
-class SettlingGoals:
+class GoalAct:
     """Tell of a reached goal what comes next, and of a failed one whether there is another way.
 
     A failed goal ends the run, unless the plan may be adapted still: it may `adaptations` times.
@@ -23,13 +23,13 @@ class SettlingGoals:
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the wrapped events, the observation of a settled goal with what follows from it."""
-        plan = plan_of(state.turns)
+        plan = goal_plan_of(state.turns)
         for event in self.act(state):
             if isinstance(event, Observed) and plan is not None:
                 event = Observed(observation=self._settled(state, plan, event.observation))
             yield event
 
-    def _settled(self, state: State, plan: Plan, seen: Observation) -> Observation:
+    def _settled(self, state: State, plan: GoalPlan, seen: Observation) -> Observation:
         action = state.turns[-1].action
         if action is None or seen.error is not None or plan.current is None:
             return seen
@@ -41,7 +41,7 @@ class SettlingGoals:
         return seen
 
 
-def _next(plan: Plan, result: str) -> str:
+def _next(plan: GoalPlan, result: str) -> str:
     following = plan.settled(GoalStatus.REACHED, result).current
     reached = f"Goal {plan.number} of {len(plan.goals)} is reached."
     return reached if following is None else f"{reached} Next: {following.description}"

@@ -9,12 +9,12 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from agents.act.carry_out import carry_on, carry_out
+from agents.act.run_action import continue_action, run_action
 from agents.contracts import Message, Observation, Role, ToolCall
 from agents.errors import InvalidInputs, Recoverable, ToolSelectionError
 from agents.events import Event, ModelCalled, Observed
-from agents.reasoning.model import Model
-from agents.reasoning.prompts import (
+from agents.model.model import Model
+from agents.prompting.prompts import (
     conversation,
     enclosed,
     enclosed_goal,
@@ -33,7 +33,7 @@ _NAME = 80
 
 
 @dataclass(frozen=True)
-class JustInTime:
+class JustInTimeAct:
     """Find and call the tool for the last thought's instruction."""
 
     model: Model
@@ -43,7 +43,7 @@ class JustInTime:
         """Yield the calls it takes to choose, then the action and its observation."""
         turn = state.turns[-1]
         if turn.action is not None:
-            yield from carry_on(state, self.toolkit, self.model.control)
+            yield from continue_action(state, self.toolkit, self.model.control)
             return
         try:
             step = "" if turn.thought is None else turn.thought.text
@@ -54,7 +54,7 @@ class JustInTime:
             yield Observed(observation=failed)
         else:
             call = ToolCall(tool=tool.name, inputs=inputs)
-            yield from carry_out(call, self.toolkit, self.model.control)
+            yield from run_action(call, self.toolkit, self.model.control)
 
     def _choose(self, step: str, state: State) -> Generator[ModelCalled, None, Tool]:
         candidates = self._candidates(step, state)

@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 
-from agents.act.approval import Approved
+from agents.act.approval import ApprovedAct
 from agents.decide import BudgetLimit
 from agents.errors import ConfigurationError
 from agents.policies import explicit, implicit, plan_execute, planned, reflexion, rewoo, self_repair
-from agents.policies.parts import Build, Parts
+from agents.policies.context import Build, Parts
 from agents.policies.spec import PolicySpec
 from agents.policies.with_goal import with_goal
 from agents.policy import Policy
 from agents.think.evidence import MODEL_STEP
 from agents.tools.finishing import COMPLETE, FAIL
-from agents.tools.mcp_tools import is_mcp
+from agents.tools.mcp.tools import is_mcp
 from agents.tools.toolkit import Toolkit
 
 POLICIES: dict[str, Build] = {
@@ -43,7 +43,7 @@ def build(spec: PolicySpec, parts: Parts) -> Policy:
     parts = replace(parts, settings=spec.settings, approve=spec.approve)
     policy = with_goal(POLICIES[spec.policy])(parts)
     # Here and nowhere else, so that no policy can forget to ask, or to count.
-    act = Approved(policy.act, parts.toolkit, parts.ask, parts.approve, OWN_STEPS)
+    act = ApprovedAct(policy.act, parts.toolkit, parts.ask, parts.approve, OWN_STEPS)
     return replace(policy, act=act, decide=BudgetLimit(policy.decide, parts.model.budget))
 
 

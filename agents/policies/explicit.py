@@ -1,10 +1,10 @@
 """Explicit ReAct: the model writes Thought, Action, Action Input and Final Answer as text."""
 
-from agents.act.by_name import ByName
+from agents.act.named_tool import NamedToolAct
 from agents.decide import RepeatLimit, TurnLimit, react_in_text
-from agents.policies.parts import NoSettings, Parts
+from agents.policies.context import NoSettings, Parts
 from agents.policy import Policy
-from agents.summarize import Summarize
+from agents.summarize import FinalAnswer
 from agents.think.text import TextThink
 
 
@@ -15,7 +15,7 @@ def build(parts: Parts) -> Policy:
     return Policy(
         name="explicit",
         think=TextThink(parts.model, parts.toolkit),
-        act=ByName(parts.toolkit, parts.model.control),
+        act=NamedToolAct(parts.toolkit, parts.model.control),
         decide=TurnLimit(RepeatLimit(react_in_text), turns),
-        summarize=Summarize(parts.model, turns),
+        summarize=FinalAnswer(parts.model, turns),
     )

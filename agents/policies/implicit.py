@@ -1,10 +1,10 @@
 """The implicit reasoner: the model says in plain words what to do; a tool is found for it."""
 
-from agents.act.just_in_time import JustInTime
+from agents.act.just_in_time import JustInTimeAct
 from agents.decide import RepeatLimit, TurnLimit, react
-from agents.policies.parts import NoSettings, Parts
+from agents.policies.context import NoSettings, Parts
 from agents.policy import Policy
-from agents.summarize import Summarize
+from agents.summarize import FinalAnswer
 from agents.think.node import NodeThink
 
 
@@ -15,7 +15,7 @@ def build(parts: Parts) -> Policy:
     return Policy(
         name="implicit",
         think=NodeThink(parts.model, parts.toolkit),
-        act=JustInTime(parts.model, parts.toolkit),
+        act=JustInTimeAct(parts.model, parts.toolkit),
         decide=TurnLimit(RepeatLimit(react), turns),
-        summarize=Summarize(parts.model, turns),
+        summarize=FinalAnswer(parts.model, turns),
     )

@@ -4,11 +4,11 @@ Two model calls whatever the number of tools (compare ReWOO, arXiv 2305.18323); 
 makes the answer a partial one.
 """
 
-from agents.act.by_name import ByName
+from agents.act.named_tool import NamedToolAct
 from agents.decide import TurnLimit, react
-from agents.policies.parts import NoSettings, Parts
+from agents.policies.context import NoSettings, Parts
 from agents.policy import Policy
-from agents.summarize import MarkPartial, Summarize
+from agents.summarize import FinalAnswer, PartialSummary
 from agents.think.plan import PlanThink
 
 
@@ -19,7 +19,7 @@ def build(parts: Parts) -> Policy:
     return Policy(
         name="plan_execute",
         think=PlanThink(parts.model, parts.toolkit),
-        act=ByName(parts.toolkit, parts.model.control),
+        act=NamedToolAct(parts.toolkit, parts.model.control),
         decide=TurnLimit(react, turns),
-        summarize=MarkPartial(Summarize(parts.model, turns)),
+        summarize=PartialSummary(FinalAnswer(parts.model, turns)),
     )

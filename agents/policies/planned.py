@@ -9,20 +9,20 @@ from typing import Literal
 
 from pydantic import Field
 
-from agents.act.by_name import ByName
-from agents.act.corrected import Corrected
-from agents.act.goals import SettlingGoals
+from agents.act.corrected import CorrectedAct
+from agents.act.goals import GoalAct
+from agents.act.named_tool import NamedToolAct
 from agents.contracts import Observation, Value
 from agents.decide import FailureLimit, NoUnreadable, RepeatLimit, SameToolLimit, TurnLimit, react
 from agents.errors import ParseError
 from agents.planning import needs_plan
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policy import Policy
-from agents.reasoning.prompts import render
-from agents.summarize import Explained, Summarize
-from agents.think.goals import WithGoals
-from agents.think.obvious import Obvious
-from agents.think.reflection import Reflecting
+from agents.prompting.prompts import render
+from agents.summarize import ExplainedSummary, FinalAnswer
+from agents.think.goals import GoalThink
+from agents.think.reflection import ReflectiveThink
+from agents.think.shortcut import ShortcutThink
 from agents.think.structured import REPAIRS, StructuredThink
 from agents.tools.finishing import complete, fail
 from agents.tools.toolkit import Toolkit
@@ -94,19 +94,19 @@ def build(parts: Parts) -> Policy:
         kept=KEPT[settings.mode],
         sees=settings.vision and settings.mode in SEEING,
     )
-    stepwise = Reflecting(think, model) if settings.strategy == "react_plus" else think
-    settling = SettlingGoals(ByName(toolkit, model.control), settings.max_adaptations)
+    stepwise = ReflectiveThink(think, model) if settings.strategy == "react_plus" else think
+    settling = GoalAct(NamedToolAct(toolkit, model.control), settings.max_adaptations)
     decide = SameToolLimit(
         RepeatLimit(NoUnreadable(react)), frozenset(settings.exempt_tools), settings.max_same_tool
     )
-    with_goals = WithGoals(stepwise, model, toolkit, _WANTED[settings.planning])
+    with_goals = GoalThink(stepwise, model, toolkit, _WANTED[settings.planning])
     plans_first = settings.planning == "always"
     return Policy(
         name="planned",
-        think=with_goals if plans_first else Obvious(with_goals, tuple(toolkit.names)),
-        act=Corrected(settling, lambda _: UNREADABLE),
+        think=with_goals if plans_first else ShortcutThink(with_goals, tuple(toolkit.names)),
+        act=CorrectedAct(settling, lambda _: UNREADABLE),
         decide=TurnLimit(FailureLimit(decide, settings.max_failures), turns),
-        summarize=Explained(Summarize(model, turns), settings.input_tokens),
+        summarize=ExplainedSummary(FinalAnswer(model, turns), settings.input_tokens),
     )
 
 

@@ -8,20 +8,19 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from agents.act.by_name import ByName
-from agents.contracts import Decision, Reason, Step, Value
+from agents.act.named_tool import NamedToolAct
+from agents.contracts import Decision, EndReason, Step, Value
 from agents.decide import FailureLimit, RepeatLimit, TurnLimit, react_in_text
 from agents.events import Event, RunEnded
-from agents.policies.parts import Parts
-from agents.policy import Decide, Policy
-from agents.policy import Summarize as SummarizeShape
+from agents.history.tries import last_try, lessons
+from agents.policies.context import Parts
+from agents.policy import Decide, Policy, Summarize
 from agents.state import State
-from agents.summarize import Summarize
+from agents.summarize import FinalAnswer
 from agents.think.lesson import LessonThink
 from agents.think.text import TextThink
-from agents.tries import last_try, lessons
 
-_FAILED = frozenset({Reason.TURNS, Reason.REPEATS, Reason.FAILURES})
+_FAILED = frozenset({EndReason.TURNS, EndReason.REPEATS, EndReason.FAILURES})
 
 
 class Settings(Value):
@@ -44,9 +43,9 @@ def build(parts: Parts) -> Policy:
     return Policy(
         name="reflexion",
         think=LessonThink(TextThink(model, parts.toolkit), model, one_try),
-        act=ByName(parts.toolkit, model.control),
+        act=NamedToolAct(parts.toolkit, model.control),
         decide=TurnLimit(_NextTry(one_try, settings.tries, turns), turns),
-        summarize=_AfterTries(Summarize(model, turns)),
+        summarize=_AfterTries(FinalAnswer(model, turns)),
     )
 
 
@@ -63,7 +62,7 @@ class _NextTry:
         has_failed = decision.step is Step.HALT and decision.reason in _FAILED
         is_last = len(lessons(state.turns)) + 1 >= self.tries
         if has_failed and not is_last and len(state.turns) + 2 <= self.max_turns:
-            return Decision(step=Step.REASON)
+            return Decision(step=Step.THINK)
         return decision
 
 
@@ -71,7 +70,7 @@ class _NextTry:
 class _AfterTries:
     """Say of a run without an answer how many tries there were."""
 
-    summarize: SummarizeShape
+    summarize: Summarize
 
     def __call__(self, state: State) -> Iterator[Event]:
         tries = len(lessons(state.turns)) + 1

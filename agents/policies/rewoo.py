@@ -8,16 +8,15 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from agents.act.by_model import ByModel
-from agents.act.by_name import ByName
-from agents.contracts import Reason, Value
+from agents.act.model_step import ModelStepAct
+from agents.act.named_tool import NamedToolAct
+from agents.contracts import EndReason, Value
 from agents.decide import TurnLimit, react
 from agents.events import Event, RunEnded
-from agents.policies.parts import Parts
-from agents.policy import Policy
-from agents.policy import Summarize as SummarizeShape
+from agents.policies.context import Parts
+from agents.policy import Policy, Summarize
 from agents.state import State
-from agents.summarize import Summarize
+from agents.summarize import FinalAnswer
 from agents.think.evidence import MODEL_STEP, EvidenceThink, Work
 
 
@@ -34,9 +33,9 @@ def build(parts: Parts) -> Policy:
     return Policy(
         name="rewoo",
         think=EvidenceThink(model, parts.toolkit, reflections),
-        act=ByModel(ByName(parts.toolkit, model.control), model, MODEL_STEP),
+        act=ModelStepAct(NamedToolAct(parts.toolkit, model.control), model, MODEL_STEP),
         decide=TurnLimit(react, turns),
-        summarize=_Honest(Summarize(model, turns)),
+        summarize=_Honest(FinalAnswer(model, turns)),
     )
 
 
@@ -44,7 +43,7 @@ def build(parts: Parts) -> Policy:
 class _Honest:
     """Mark an answer as partial where a step failed in the end, or the plan could not be read."""
 
-    summarize: SummarizeShape
+    summarize: Summarize
 
     def __call__(self, state: State) -> Iterator[Event]:
         work = Work.of(state.turns)
@@ -52,7 +51,15 @@ class _Honest:
         if work.failed or work.gave_up:
             missing = f"{work.record[-1][0].id} of the plan failed, and no other way was found."
         for event in self.summarize(state):
-            if isinstance(event, RunEnded) and event.outcome.reason is Reason.ANSWERED and missing:
+            if (
+                isinstance(event, RunEnded)
+                and event.outcome.reason is EndReason.ANSWERED
+                and missing
+            ):
                 marks = {"partial": True, "message": missing}
                 event = RunEnded(outcome=event.outcome.model_copy(update=marks))
             yield event
+
+
+def _is_answered(event: RunEnded) -> bool:
+    return event.outcome.reason is EndReason.ANSWERED

@@ -5,19 +5,19 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from agents.act.after_retries import AfterRetries
-from agents.act.by_name import ByName
-from agents.act.corrected import Corrected
-from agents.act.hand_on import HandOn
+from agents.act.after_retries import RetriedAct
+from agents.act.corrected import CorrectedAct
+from agents.act.named_tool import NamedToolAct
+from agents.compat.hand_on import ExtrasAct
 from agents.contracts import Value
 from agents.decide import FailureLimit, RepeatLimit, TurnLimit, react_in_text
-from agents.policies.parts import Parts
+from agents.history.retries import Retries
+from agents.policies.context import Parts
 from agents.policy import Policy
-from agents.reasoning.retries import Retries
-from agents.summarize import Summarize
+from agents.summarize import FinalAnswer
 from agents.think.action import ActionThink, complaint
-from agents.think.pruned import Pruned
-from agents.think.repair import Again, Repair
+from agents.think.pruned import PrunedThink
+from agents.think.repair import RepairThink, RetryThink
 
 
 class Settings(Value):
@@ -63,15 +63,15 @@ def build(parts: Parts) -> Policy:
     )
     tool_errors = settings.max_tool_errors
     retries = Retries(settings.max_parse_retries, tool_errors, settings.backoff_seconds)
-    mend = Repair if settings.repair else Again
+    mend = RepairThink if settings.repair else RetryThink
     think = mend(ActionThink(model, toolkit, settings.has_markers), cooler, toolkit, retries)
-    by_name = ByName(HandOn(toolkit, parts.asks_about), model.control)
-    act = AfterRetries(Corrected(by_name, complaint), retries)
+    by_name = NamedToolAct(ExtrasAct(toolkit, parts.asks_about), model.control)
+    act = RetriedAct(CorrectedAct(by_name, complaint), retries)
     decide = FailureLimit(react_in_text, settings.max_failures)
     return Policy(
         name="self_repair",
-        think=Pruned(think, toolkit) if settings.prune_inputs else think,
+        think=PrunedThink(think, toolkit) if settings.prune_inputs else think,
         act=act,
         decide=TurnLimit(RepeatLimit(decide, times=2 * (tool_errors + 1)), turns),
-        summarize=Summarize(parts.model, turns),
+        summarize=FinalAnswer(parts.model, turns),
     )

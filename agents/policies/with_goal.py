@@ -10,12 +10,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import field_validator
 
-from agents.contracts import Decision, Reason, ReasonKind, Step, Value
+from agents.contracts import Decision, EndReason, Step, ThoughtKind, Value
 from agents.events import Event
-from agents.policies.parts import Build, Parts
+from agents.policies.context import Build, Parts
 from agents.policy import Decide, Policy, Think
 from agents.state import State
-from agents.think.settle import SettleGoal, settled_goal
+from agents.think.clarify import ClarifyThink, settled_goal
 
 SETTING = "settle_goal"
 
@@ -53,12 +53,12 @@ def with_goal(build: Build) -> Build:
         if wanted is False:
             return policy
         settings = GoalSettings() if wanted is True else wanted
-        return _settled(policy, SettleGoal(parts.model, ZoneInfo(settings.time_zone)))
+        return _settled(policy, ClarifyThink(parts.model, ZoneInfo(settings.time_zone)))
 
     return built
 
 
-def _settled(policy: Policy, settle: SettleGoal) -> Policy:
+def _settled(policy: Policy, settle: ClarifyThink) -> Policy:
     return Policy(
         name=policy.name,
         think=_FirstThink(settle, policy.think),
@@ -85,9 +85,9 @@ class _FirstDecide:
     def __call__(self, state: State) -> Decision:
         first = state.turns[0].thought if state.turns else None
         if first is None:
-            return Decision(step=Step.REASON)
-        if first.kind is ReasonKind.FINAL:
-            return Decision(step=Step.HALT, reason=Reason.ASKED)
+            return Decision(step=Step.THINK)
+        if first.kind is ThoughtKind.FINAL:
+            return Decision(step=Step.HALT, reason=EndReason.ASKED)
         return self.decide(_view(state))
 
 
@@ -108,6 +108,6 @@ def _view(state: State) -> State:
     """Return the run as the policy sees it; a run that ends with a question back is seen whole."""
     first = state.turns[0]
     goal = settled_goal(first)
-    if goal is None or (first.thought is not None and first.thought.kind is ReasonKind.FINAL):
+    if goal is None or (first.thought is not None and first.thought.kind is ThoughtKind.FINAL):
         return replace(state, turns=list(state.turns))
     return replace(state, goal=goal, turns=state.turns[1:])

@@ -10,10 +10,10 @@ from agents.contracts import Image, Message, Role
 from agents.providers.base import ModelRequest, Token
 from agents.providers.dialogue import rules_and_rest, speeches
 from agents.providers.discovery import NO_KEY
-from agents.providers.faults import Faults
-from agents.providers.remote import RemoteProvider
-from agents.providers.replies import Reply, total
-from agents.providers.server import Send, Sender
+from agents.providers.wire.faults import Faults
+from agents.providers.wire.remote import RemoteProvider
+from agents.providers.wire.replies import ChunkReader, total
+from agents.providers.wire.server import Send, Sender
 
 VERSION = "2023-06-01"
 MAX_TOKENS = 16_000
@@ -68,12 +68,12 @@ class AnthropicProvider(RemoteProvider):
         ]
         return body
 
-    def reply(self, faults: Faults) -> Reply:
+    def reply(self, faults: Faults) -> ChunkReader:
         """Return the reader of a message."""
         return MessageReply(faults)
 
 
-class MessageReply(Reply):
+class MessageReply(ChunkReader):
     """A message, in events or whole."""
 
     STOP_REASONS = {

@@ -5,7 +5,7 @@ from agents.providers.choice import RemoteName
 from agents.providers.gemini import GeminiProvider
 from agents.providers.ollama import OllamaProvider
 from agents.providers.openai import OpenAIProvider
-from agents.providers.remote import RemoteProvider
+from agents.providers.wire.remote import RemoteProvider
 
 PROVIDERS: dict[RemoteName, type[RemoteProvider]] = {
     "openai": OpenAIProvider,

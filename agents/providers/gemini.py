@@ -12,10 +12,10 @@ from agents.contracts import Message, Role
 from agents.providers.base import ModelRequest, Token
 from agents.providers.dialogue import rules_and_rest, speeches
 from agents.providers.discovery import NO_KEY
-from agents.providers.faults import Faults
-from agents.providers.remote import RemoteProvider
-from agents.providers.replies import Reply, total
-from agents.providers.server import Send, Sender
+from agents.providers.wire.faults import Faults
+from agents.providers.wire.remote import RemoteProvider
+from agents.providers.wire.replies import ChunkReader, total
+from agents.providers.wire.server import Send, Sender
 
 UNSIGNED = "skip_thought_signature_validator"
 """The documented signature of a call that the model is told of and did not make in this request."""
@@ -78,7 +78,7 @@ class GeminiProvider(RemoteProvider):
         ]
         return body
 
-    def reply(self, faults: Faults) -> Reply:
+    def reply(self, faults: Faults) -> ChunkReader:
         """Return the reader of a response."""
         return Response(faults)
 
@@ -122,7 +122,7 @@ class GeminiProvider(RemoteProvider):
         return {"thoughtSignature": UNSIGNED} if signs else {}
 
 
-class Response(Reply):
+class Response(ChunkReader):
     """A response, in chunks or whole: both have the same form."""
 
     STOP_REASONS = {"STOP": "stop", "MAX_TOKENS": "length"}

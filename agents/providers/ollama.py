@@ -11,11 +11,11 @@ from typing import Any
 from agents.contracts import Message, Role
 from agents.providers.base import ModelRequest, Token
 from agents.providers.discovery import NO_KEY
-from agents.providers.faults import Faults
-from agents.providers.remote import RemoteProvider
-from agents.providers.replies import Reply
-from agents.providers.server import Send, Sender
-from agents.providers.sse import MAX_EVENT, lines
+from agents.providers.wire.faults import Faults
+from agents.providers.wire.remote import RemoteProvider
+from agents.providers.wire.replies import ChunkReader
+from agents.providers.wire.server import Send, Sender
+from agents.providers.wire.sse import MAX_EVENT, lines
 
 
 class OllamaProvider(RemoteProvider):
@@ -55,12 +55,12 @@ class OllamaProvider(RemoteProvider):
         body["messages"] = [_message(message) for message in request.messages]
         return body
 
-    def reply(self, faults: Faults) -> Reply:
+    def reply(self, faults: Faults) -> ChunkReader:
         """Return the reader of a chat's reply."""
         return ChatReply(faults)
 
 
-class ChatReply(Reply):
+class ChatReply(ChunkReader):
     """A reply, in lines or whole: the last line is the one that is done."""
 
     def frames(self, pieces: Iterable[bytes], start: bytes) -> Iterator[list[str]]:

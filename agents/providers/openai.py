@@ -11,10 +11,10 @@ from typing import Any
 
 from agents.contracts import Image, Message, Role
 from agents.providers.base import ModelRequest, Token, encoded
-from agents.providers.faults import Faults, said_in
-from agents.providers.remote import RemoteProvider
-from agents.providers.replies import Reply
-from agents.providers.server import Send
+from agents.providers.wire.faults import Faults, said_in
+from agents.providers.wire.remote import RemoteProvider
+from agents.providers.wire.replies import ChunkReader
+from agents.providers.wire.server import Send
 
 REPEATED_ROLES = "repeated roles"
 """What DeepSeek-R1 and some chat templates refuse: two messages of one speaker in a row."""
@@ -30,7 +30,7 @@ class OpenAIProvider(RemoteProvider):
     @staticmethod
     def sender(base_url: str, key: str) -> Send:
         """Return the SDK's client; it takes a second to import, and only this dialect needs it."""
-        from agents.providers.sdk import SdkSender
+        from agents.providers.wire.sdk import SdkSender
 
         return SdkSender(base_url, key)
 
@@ -56,7 +56,7 @@ class OpenAIProvider(RemoteProvider):
         body["messages"] = list(_messages(request.messages))
         return body
 
-    def reply(self, faults: Faults) -> Reply:
+    def reply(self, faults: Faults) -> ChunkReader:
         """Return the reader of a chat completion."""
         return Completion(faults)
 
@@ -74,7 +74,7 @@ class OpenAIProvider(RemoteProvider):
         return {name: value for name, value in posted.items() if name not in (parameter, also)}
 
 
-class Completion(Reply):
+class Completion(ChunkReader):
     """A chat completion, in chunks or whole."""
 
     def read(self, chunk: dict[str, Any]) -> list[Token]:

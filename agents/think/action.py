@@ -4,16 +4,16 @@ import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
-from agents.contracts import Message, Observation, ReasonKind, ReasonNode, ToolCall
+from agents.contracts import Message, Observation, Thought, ThoughtKind, ToolCall
 from agents.errors import ParseError, ToolNotFound
-from agents.events import AnswerDelta, Event, ModelCalled, Reasoned
+from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted
+from agents.model.model import Model
+from agents.prompting.prompts import conversation, enclosed, render
+from agents.prompting.scratchpad import json_scratchpad
 from agents.providers.base import Token
-from agents.reasoning.action_reader import ActionReader, Reply
-from agents.reasoning.model import Model
-from agents.reasoning.parsing_action import Action, read_action
-from agents.reasoning.parsing_thinking import Piece, ThinkingReader
-from agents.reasoning.prompts import conversation, enclosed, render
-from agents.reasoning.scratchpad import json_scratchpad
+from agents.reading.action import WrittenAction, read_action
+from agents.reading.action_reply import ActionReader, ActionReply
+from agents.reading.thinking import Piece, ThinkingReader
 from agents.state import State
 from agents.think.text import CUT_SHORT
 from agents.tools.toolkit import Toolkit
@@ -54,10 +54,10 @@ class ActionThink:
         cut = yield from read_reply(reader, items)
         node = concluded(reader.reply, self.toolkit, cut=cut)
         if node is None and self._refuses(reader.reply.thought, state):
-            node = ReasonNode(kind=ReasonKind.THOUGHT, text=reader.reply.thought)
+            node = Thought(kind=ThoughtKind.THOUGHT, text=reader.reply.thought)
         if node is None:
             node = yield from self._final(state, reader.reply.thought)
-        yield Reasoned(node=node)
+        yield ThoughtCompleted(node=node)
 
     def _messages(self, state: State) -> list[Message]:
         rules = render(
@@ -73,7 +73,7 @@ class ActionThink:
             is_first and is_short and self.toolkit.tools and _REFUSAL.search(thought) is not None
         )
 
-    def _final(self, state: State, thought: str) -> Generator[Event, None, ReasonNode]:
+    def _final(self, state: State, thought: str) -> Generator[Event, None, Thought]:
         """Ask once for nothing but the answer; without one, what was said before is the answer."""
         cooler = max(0.2, (self.model.temperature or 0.0) - 0.3)
         model = replace(self.model, temperature=cooler)
@@ -94,8 +94,8 @@ class ActionThink:
             answer.append(CUT_SHORT)
             yield AnswerDelta(text=CUT_SHORT)
         if not answer:
-            return ReasonNode(kind=ReasonKind.THOUGHT, text="")
-        return ReasonNode(kind=ReasonKind.FINAL, text=thought, answer="".join(answer))
+            return Thought(kind=ThoughtKind.THOUGHT, text="")
+        return Thought(kind=ThoughtKind.FINAL, text=thought, answer="".join(answer))
 
 
 def question_and_work(state: State) -> str:
@@ -122,20 +122,20 @@ def read_reply(
     return cut
 
 
-def concluded(reply: Reply, toolkit: Toolkit, *, cut: bool) -> ReasonNode | None:
+def concluded(reply: ActionReply, toolkit: Toolkit, *, cut: bool) -> Thought | None:
     """Return what a reply comes to, None for neither an action nor an answer.
 
     What was meant for an action and cannot be read is a thought, which `complaint` answers.
     """
     if reply.answer:
         answer = reply.answer + (CUT_SHORT if cut else "")
-        return ReasonNode(kind=ReasonKind.FINAL, text=reply.thought, answer=answer)
+        return Thought(kind=ThoughtKind.FINAL, text=reply.thought, answer=answer)
     if reply.action is not None and reply.action.tool is not None:
         call = _call(reply.action, reply.action.tool, toolkit)
-        return ReasonNode(kind=ReasonKind.ACTION, text=reply.thought, call=call)
+        return Thought(kind=ThoughtKind.ACTION, text=reply.thought, call=call)
     if reply.error:
         text = f"{reply.thought}{_BROKEN}{reply.broken}".lstrip()
-        return ReasonNode(kind=ReasonKind.THOUGHT, text=text)
+        return Thought(kind=ThoughtKind.THOUGHT, text=text)
     return None
 
 
@@ -157,7 +157,7 @@ def _unreadable(text: str) -> Observation:
     return Observation(text=text, error=ParseError.__name__)
 
 
-def _call(action: Action, name: str, toolkit: Toolkit) -> ToolCall:
+def _call(action: WrittenAction, name: str, toolkit: Toolkit) -> ToolCall:
     """Return the call under the tool's own name; an unknown one fails when it is called."""
     try:
         name = toolkit.get(name).name

@@ -7,23 +7,17 @@ name, so the model is not asked between them; it looks back only at a step that 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agents.contracts import Message, ReasonKind, ReasonNode, ToolCall, Turn
+from agents.contracts import Message, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ToolError
-from agents.events import Event, ModelCalled, Reasoned, ThoughtDelta
-from agents.reasoning.model import Model
-from agents.reasoning.parsing_steps import (
-    PlanStep,
-    Steps,
-    parse_steps,
-    substituted,
-    with_quoted_variables,
-)
-from agents.reasoning.parsing_thinking import ThinkingReader
-from agents.reasoning.prompts import conversation, enclosed, enclosed_goal, render
-from agents.reasoning.trimmed import Trimmed
+from agents.events import Event, ModelCalled, ThoughtCompleted, ThoughtDelta
+from agents.model.model import Model
+from agents.prompting.prompts import conversation, enclosed, enclosed_goal, render
+from agents.reading.steps import PlanStep, Steps, parse_steps, substituted, with_quoted_variables
+from agents.reading.thinking import ThinkingReader
+from agents.reading.trimmed import Trimmed
 from agents.state import State, observed
+from agents.text import clipped, storable
 from agents.think.plan import answered
-from agents.tools.output import storable
 from agents.tools.toolkit import Toolkit
 
 MODEL_STEP = "LLM"
@@ -77,14 +71,14 @@ class EvidenceThink:
         plan = parse_steps("".join(said), work.evidence)
         if cut:
             plan = Steps(problem=_BREAKS_OFF)
-        yield Reasoned(node=self._planned(plan, shown.text, work))
+        yield ThoughtCompleted(node=self._planned(plan, shown.text, work))
 
-    def _planned(self, plan: Steps, text: str, work: "Work") -> ReasonNode:
+    def _planned(self, plan: Steps, text: str, work: "Work") -> Thought:
         usable = plan.steps and not plan.problem
         call = self._call(plan.steps[0], work) if usable else None
-        kind = ReasonKind.THOUGHT if call is None else ReasonKind.ACTION
+        kind = ThoughtKind.THOUGHT if call is None else ThoughtKind.ACTION
         kept = plan.model_dump(mode="json") | {"unread": bool(plan.problem)}
-        return ReasonNode(kind=kind, text=text, call=call, plan=kept)
+        return Thought(kind=kind, text=text, call=call, plan=kept)
 
     def _planning(self, state: State, work: "Work") -> list[Message]:
         rules = render(
@@ -101,7 +95,7 @@ class EvidenceThink:
         text = f"{step.id} of the plan. {step.why}".strip()
         yield ThoughtDelta(text=text)
         call = self._call(step, work)
-        yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text=text, call=call))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, call=call))
 
     def _call(self, step: PlanStep, work: "Work") -> ToolCall:
         """Return the action; what cannot be read fails when it is called, as an observation."""
@@ -147,7 +141,8 @@ class Work:
     def told(self) -> list[str]:
         """Return the steps with their results, as a model reads them."""
         return [
-            f"{step.id} = {step.tool}[{step.text}]\n{enclosed('result', _clipped(result))}"
+            f"{step.id} = {step.tool}[{step.text}]\n"
+            + enclosed("result", clipped(result, _EVIDENCE_LIMIT))
             for step, result in self.record
         ]
 
@@ -166,7 +161,7 @@ class Work:
         self.failed = turn.observation.error is not None
         self.record.append((step, observed(turn.observation)))
         if not self.failed:
-            self.evidence[step.id] = _clipped(turn.observation.text.strip())
+            self.evidence[step.id] = clipped(turn.observation.text.strip(), _EVIDENCE_LIMIT)
 
 
 def _solving(state: State, work: Work) -> list[Message]:
@@ -180,10 +175,3 @@ def _solving(state: State, work: Work) -> list[Message]:
 def _show(text: str, shown: Trimmed) -> Iterator[ThoughtDelta]:
     if new := shown.add(text):
         yield ThoughtDelta(text=new)
-
-
-def _clipped(text: str) -> str:
-    if len(text) <= _EVIDENCE_LIMIT:
-        return text
-    half = _EVIDENCE_LIMIT // 2
-    return f"{text[:half]}\n[...]\n{text[-half:]}"

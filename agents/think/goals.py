@@ -4,15 +4,15 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from agents.contracts import Message, ReasonKind, ReasonNode, ToolCall
+from agents.contracts import Message, Thought, ThoughtKind, ToolCall
 from agents.errors import ParseError, ProviderError
-from agents.events import Event, ModelCalled, Reasoned, ThoughtDelta
-from agents.memory import Window, clamped, with_recent
-from agents.planning import Goal, Plan, fallback_plan, plan_of, read_goals, read_plan
+from agents.events import Event, ModelCalled, ThoughtCompleted, ThoughtDelta
+from agents.model.model import Model
+from agents.planning import Goal, GoalPlan, fallback_plan, goal_plan_of, read_goals, read_plan
 from agents.policy import Think
-from agents.reasoning.model import Model
-from agents.reasoning.parsing_thinking import part_thinking
-from agents.reasoning.prompts import conversation, enclosed_goal, render
+from agents.prompting.prompts import conversation, enclosed_goal, render
+from agents.prompting.window import Window, clamped, with_recent
+from agents.reading.thinking import part_thinking
 from agents.state import State
 from agents.tools.finishing import FAIL
 from agents.tools.toolkit import Toolkit
@@ -23,7 +23,7 @@ _DESCRIPTION = 300
 
 
 @dataclass(frozen=True)
-class WithGoals:
+class GoalThink:
     """Plan a task that `is_wanted`, mend the plan after a failed goal, else think as wrapped."""
 
     think: Think
@@ -34,7 +34,7 @@ class WithGoals:
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the plan in words with the plan itself, or the wrapped events."""
-        plan = plan_of(state.turns)
+        plan = goal_plan_of(state.turns)
         if plan is None and len(state.turns) == 1 and self.is_wanted(state.goal):
             yield from self._plan(state)
         elif plan is not None and plan.failed is not None:
@@ -60,7 +60,7 @@ class WithGoals:
             logger.warning("No plan could be made (%s); the task is one goal.", error)
         yield _fixed(plan, plan.told())
 
-    def _adapt(self, state: State, plan: Plan, failed: Goal) -> Iterator[Event]:
+    def _adapt(self, state: State, plan: GoalPlan, failed: Goal) -> Iterator[Event]:
         rules = render("planned/adapt", tools=self.toolkit.describe())
         replies: list[str] = []
         goals: tuple[Goal, ...] = ()
@@ -78,9 +78,9 @@ class WithGoals:
         else:
             call = ToolCall(tool=FAIL, inputs={"reason": failed.outcome})
             text = _adapted(plan, goals)
-            yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text=text, call=call))
+            yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, call=call))
 
-    def _about(self, state: State, plan: Plan, failed: Goal, rules: str) -> list[Message]:
+    def _about(self, state: State, plan: GoalPlan, failed: Goal, rules: str) -> list[Message]:
         steps = Window(self.most // 2).told(state.turns)
         asked = (
             f"{enclosed_goal(state)}\n\nPlan:\n{plan.told()}\n\n"
@@ -89,12 +89,12 @@ class WithGoals:
         return conversation(rules, with_recent(state, self.most // 4), asked)
 
 
-def _fixed(plan: Plan, text: str) -> Reasoned:
+def _fixed(plan: GoalPlan, text: str) -> ThoughtCompleted:
     kept = plan.model_dump(mode="json")
-    return Reasoned(node=ReasonNode(kind=ReasonKind.THOUGHT, text=text, plan=kept))
+    return ThoughtCompleted(node=Thought(kind=ThoughtKind.THOUGHT, text=text, plan=kept))
 
 
-def _read(replies: list[str], otherwise: Plan) -> Plan:
+def _read(replies: list[str], otherwise: GoalPlan) -> GoalPlan:
     try:
         return read_plan(part_thinking("".join(replies)).said)
     except ParseError:
@@ -108,5 +108,5 @@ def _goals(replies: list[str]) -> tuple[Goal, ...]:
         return ()
 
 
-def _adapted(plan: Plan, goals: tuple[Goal, ...]) -> str:
+def _adapted(plan: GoalPlan, goals: tuple[Goal, ...]) -> str:
     return plan.adapted(goals).told() if goals else "There is no other way to the failed goal."

@@ -6,23 +6,23 @@ Reflexion (Shinn et al. 2023, arXiv 2303.11366): the lesson is words, and only i
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from agents.contracts import Decision, Message, Reason, Step
-from agents.events import Event, ModelCalled, Reasoned, ThoughtDelta
+from agents.contracts import Decision, EndReason, Message, Step
+from agents.events import Event, ModelCalled, ThoughtCompleted, ThoughtDelta
+from agents.history.tries import last_try, lesson, lessons
+from agents.model.model import Model
 from agents.policy import Decide, Think
-from agents.reasoning.model import Model
-from agents.reasoning.parsing_thinking import ThinkingReader
-from agents.reasoning.prompts import conversation, enclosed, goal_and_transcript, render
-from agents.reasoning.trimmed import Trimmed
+from agents.prompting.prompts import conversation, enclosed, goal_and_transcript, render
+from agents.reading.thinking import ThinkingReader
+from agents.reading.trimmed import Trimmed
 from agents.state import State
-from agents.tools.output import storable
-from agents.tries import last_try, lesson, lessons
+from agents.text import storable
 
 NO_LESSON = "The last try did not come to an answer. I take another way."
 
 _WHY = {
-    Reason.TURNS: "It took too many turns.",
-    Reason.REPEATS: "It repeated the same action without anything new.",
-    Reason.FAILURES: "One step after the other failed.",
+    EndReason.TURNS: "It took too many turns.",
+    EndReason.REPEATS: "It repeated the same action without anything new.",
+    EndReason.FAILURES: "One step after the other failed.",
 }
 
 
@@ -60,11 +60,11 @@ class LessonThink:
                 yield item
         if not text:
             yield ThoughtDelta(text=NO_LESSON)
-        yield Reasoned(node=lesson(text.text or NO_LESSON, len(learnt) + 1))
+        yield ThoughtCompleted(node=lesson(text.text or NO_LESSON, len(learnt) + 1))
 
     def _messages(self, state: State, begun: State, halt: Decision) -> list[Message]:
         earlier = [turn.thought.text for turn in lessons(state.turns) if turn.thought]
         told = "".join(f"Earlier lesson:\n{enclosed('lesson', text)}\n\n" for text in earlier)
-        why = _WHY.get(halt.reason or Reason.TURNS, "")
+        why = _WHY.get(halt.reason or EndReason.TURNS, "")
         between = f"{told}Why the last try ended: {why}\n\n"
         return conversation(render("reflexion/learn"), state, goal_and_transcript(begun, between))

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.contracts import Message, ReasonKind
-from agents.events import AnswerDelta, Event, ModelCalled, Reasoned
-from agents.reasoning.model import Model
-from agents.reasoning.nodes import NodeReader
-from agents.reasoning.prompts import conversation, goal_and_transcript, render
+from agents.contracts import Message, ThoughtKind
+from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted
+from agents.model.model import Model
+from agents.prompting.prompts import conversation, goal_and_transcript, render
+from agents.reading.node_reply import NodeReader
 from agents.state import State
 from agents.think.text import CUT_SHORT
 from agents.tools.toolkit import Toolkit
@@ -36,10 +36,10 @@ class NodeThink:
             elif item.kind == "answer":
                 yield from reader.feed(item.text)
         node = reader.node
-        if cut and node.kind is ReasonKind.FINAL:
+        if cut and node.kind is ThoughtKind.FINAL:
             node = node.model_copy(update={"answer": node.answer + CUT_SHORT})
             yield AnswerDelta(text=CUT_SHORT)
-        yield Reasoned(node=node)
+        yield ThoughtCompleted(node=node)
 
     def _messages(self, state: State) -> list[Message]:
         tools = self.toolkit.tools

@@ -4,19 +4,19 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.contracts import Message, ReasonKind, ReasonNode, ToolCall, Turn
+from agents.contracts import Message, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ProviderGarbled, ToolError
-from agents.events import AnswerDelta, Event, ModelCalled, Reasoned, ThoughtDelta
-from agents.reasoning.model import Model
-from agents.reasoning.parsing_calls import PlannedCall
-from agents.reasoning.parsing_plan import Plan
-from agents.reasoning.parsing_thinking import ThinkingReader
-from agents.reasoning.plan_reader import PlanReader
-from agents.reasoning.prompts import conversation, enclosed, enclosed_goal, render
-from agents.reasoning.trimmed import Trimmed
+from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted, ThoughtDelta
+from agents.model.model import Model
+from agents.prompting.prompts import conversation, enclosed, enclosed_goal, render
+from agents.reading.calls import PlannedCall
+from agents.reading.plan import CallPlan
+from agents.reading.plan_reply import PlanReader
+from agents.reading.thinking import ThinkingReader
+from agents.reading.trimmed import Trimmed
 from agents.state import State, observed
+from agents.text import clipped, storable
 from agents.think.text import CUT_SHORT
-from agents.tools.output import storable
 from agents.tools.toolkit import Toolkit
 
 _TRIES = 2
@@ -46,7 +46,7 @@ class PlanThink:
         else:
             yield from answered(self.model, _synthesis(state, plan), purpose="synthesize")
 
-    def _plan(self, state: State, *, before: Plan | None) -> Iterator[Event]:
+    def _plan(self, state: State, *, before: CallPlan | None) -> Iterator[Event]:
         reader = PlanReader(before)
         messages = self._planning(state, again=before is not None)
         for item in self.model.stream(messages, purpose="plan"):
@@ -59,20 +59,20 @@ class PlanThink:
                 yield from reader.feed(item.text)
         plan = reader.plan
         first = self._call(plan.calls[0]) if plan.calls else None
-        kind = ReasonKind.THOUGHT if first is None else ReasonKind.ACTION
+        kind = ThoughtKind.THOUGHT if first is None else ThoughtKind.ACTION
         kept = plan.model_dump(mode="json", exclude={"thoughts"})
-        yield Reasoned(node=ReasonNode(kind=kind, text=reader.text, call=first, plan=kept))
+        yield ThoughtCompleted(node=Thought(kind=kind, text=reader.text, call=first, plan=kept))
 
     def _planning(self, state: State, *, again: bool) -> list[Message]:
         rules = render("plan_execute/plan", tools=self.toolkit.describe(), again=again)
         return conversation(rules, state, enclosed_goal(state))
 
-    def _next_call(self, plan: Plan, done: int) -> Iterator[Event]:
+    def _next_call(self, plan: CallPlan, done: int) -> Iterator[Event]:
         calls = plan.calls or ()
         text = f"Call {done + 1} of {len(calls)} of the plan."
         yield ThoughtDelta(text=text)
         call = self._call(calls[done])
-        yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text=text, call=call))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, call=call))
 
     def _call(self, planned: PlannedCall) -> ToolCall:
         """Return the action; what cannot be read fails when it is called, as an observation."""
@@ -110,13 +110,13 @@ def answered(model: Model, messages: Sequence[Message], *, purpose: str) -> Iter
     text = answer.text + (CUT_SHORT if cut else "")
     if cut:
         yield AnswerDelta(text=CUT_SHORT)
-    yield Reasoned(node=ReasonNode(kind=ReasonKind.FINAL, text=thought.text, answer=text))
+    yield ThoughtCompleted(node=Thought(kind=ThoughtKind.FINAL, text=thought.text, answer=text))
 
 
-def plan_of(turn: Turn) -> Plan:
+def plan_of(turn: Turn) -> CallPlan:
     """Return the plan that a turn fixed."""
     stored = None if turn.thought is None else turn.thought.plan
-    return Plan.model_validate(stored or {})
+    return CallPlan.model_validate(stored or {})
 
 
 def _has_plan(turn: Turn) -> bool:
@@ -135,7 +135,7 @@ def _shown(
             yield ThoughtDelta(text=shown)
 
 
-def _synthesis(state: State, plan: Plan) -> list[Message]:
+def _synthesis(state: State, plan: CallPlan) -> list[Message]:
     rules = render("plan_execute/synthesize", unread=plan.unread)
     parts = [enclosed_goal(state), f"Intent:\n{enclosed('intent', plan.intent or '(none)')}"]
     parts.append(f"Plan:\n{enclosed('plan', plan.plan or '(none)')}")
@@ -148,11 +148,5 @@ def _result(turn: Turn) -> str:
     if call is None or observation is None:
         return ""
     inputs = json.dumps(call.inputs, ensure_ascii=False, sort_keys=True)
-    return f"Call: {call.tool} {inputs}\n{enclosed('result', _clipped(observed(observation)))}"
-
-
-def _clipped(text: str) -> str:
-    if len(text) <= _RESULT_LIMIT:
-        return text
-    half = _RESULT_LIMIT // 2
-    return f"{text[:half]}\n[...]\n{text[-half:]}"
+    result = clipped(observed(observation), _RESULT_LIMIT)
+    return f"Call: {call.tool} {inputs}\n{enclosed('result', result)}"

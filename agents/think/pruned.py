@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.contracts import ReasonNode
+from agents.contracts import Thought
 from agents.errors import ToolNotFound
-from agents.events import Event, Reasoned
+from agents.events import Event, ThoughtCompleted
 from agents.policy import Think
 from agents.state import State
 from agents.tools.toolkit import Toolkit
 
 
 @dataclass(frozen=True)
-class Pruned:
+class PrunedThink:
     """Think as wrapped, without inputs that the named tool would refuse as unknown."""
 
     think: Think
@@ -21,9 +21,13 @@ class Pruned:
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the wrapped events, the thought's action pruned."""
         for event in self.think(state):
-            yield Reasoned(node=self._pruned(event.node)) if isinstance(event, Reasoned) else event
+            yield (
+                ThoughtCompleted(node=self._pruned(event.node))
+                if isinstance(event, ThoughtCompleted)
+                else event
+            )
 
-    def _pruned(self, node: ReasonNode) -> ReasonNode:
+    def _pruned(self, node: Thought) -> Thought:
         if node.call is None:
             return node
         try:

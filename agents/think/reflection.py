@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from agents.contracts import ReasonKind, ReasonNode, Turn
-from agents.events import Event, ModelCalled, Reasoned, ThoughtDelta
-from agents.memory import Window, with_recent
+from agents.contracts import Thought, ThoughtKind, Turn
+from agents.events import Event, ModelCalled, ThoughtCompleted, ThoughtDelta
+from agents.model.model import Model
 from agents.policy import Think
-from agents.reasoning.model import Model
-from agents.reasoning.parsing_thinking import part_thinking
-from agents.reasoning.prompts import conversation, enclosed_goal, render
+from agents.prompting.prompts import conversation, enclosed_goal, render
+from agents.prompting.window import Window, with_recent
+from agents.reading.thinking import part_thinking
 from agents.state import State
-from agents.tools.output import storable
+from agents.text import storable
 
 _STEPS = 3
 _LONGEST = 2_000
@@ -19,7 +19,7 @@ BETWEEN = "\n\n"
 
 
 @dataclass(frozen=True)
-class Reflecting:
+class ReflectiveThink:
     """Ask what the last failure teaches, and let the wrapped think know it.
 
     The reflection is the beginning of the turn's thought, so it takes no turn of its own.
@@ -58,12 +58,12 @@ class Reflecting:
             yield from self.think(state)
             return
         open_turn = state.turns[-1]
-        lesson = Turn(index=open_turn.index, thought=ReasonNode(kind=ReasonKind.THOUGHT, text=said))
+        lesson = Turn(index=open_turn.index, thought=Thought(kind=ThoughtKind.THOUGHT, text=said))
         knowing = replace(state, turns=[*state.turns[:-1], lesson, open_turn])
         for event in self.think(knowing):
-            if isinstance(event, Reasoned):
+            if isinstance(event, ThoughtCompleted):
                 text = f"{said}{BETWEEN}{event.node.text}".strip()
-                event = Reasoned(node=event.node.model_copy(update={"text": text}))
+                event = ThoughtCompleted(node=event.node.model_copy(update={"text": text}))
             yield event
 
 

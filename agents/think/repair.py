@@ -7,16 +7,17 @@ names another tool.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.contracts import Message, ReasonKind, ReasonNode, ToolCall, Turn
+from agents.contracts import Message, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ToolNotFound
-from agents.events import Event, Reasoned, ThoughtDelta
+from agents.events import Event, ThoughtCompleted, ThoughtDelta
+from agents.history.retries import Retries, Retry, failure_of
+from agents.model.model import Model
 from agents.policy import Think
-from agents.reasoning.action_reader import ActionReader
-from agents.reasoning.model import Model
-from agents.reasoning.prompts import conversation, enclosed, render
-from agents.reasoning.retries import Retries, Retry, failure_of
-from agents.reasoning.scratchpad import action_json
+from agents.prompting.prompts import conversation, enclosed, render
+from agents.prompting.scratchpad import action_json
+from agents.reading.action_reply import ActionReader
 from agents.state import State
+from agents.text import clipped
 from agents.think.action import STOP, concluded, question_and_work, read_reply
 from agents.tools.toolkit import Toolkit
 
@@ -25,7 +26,7 @@ _ECHO = 2_000
 
 
 @dataclass(frozen=True)
-class Repair:
+class RepairThink:
     """Repair the last turn while tries are left; where no tool can, the wrapped think goes on.
 
     `model` is the one to repair with, usually cooler and shorter than the one that thinks.
@@ -52,21 +53,21 @@ class Repair:
         if node is None:
             yield from _after(reader.reply.thought, self.think(state))
         else:
-            yield Reasoned(node=node)
+            yield ThoughtCompleted(node=node)
 
     def _messages(self, state: State, retry: Retry) -> list[Message]:
         rules = render("self_repair/repair", tools=self.toolkit.describe())
         error = "" if retry.failed.observation is None else retry.failed.observation.text
         asked = (
             f"{question_and_work(state).removesuffix('Thought: ')}\n"
-            f"Failed action:\n{enclosed('action', _clamped(_attempted(retry.failed)))}\n\n"
-            f"Error:\n{enclosed('error', _clamped(error))}"
+            f"Failed action:\n{enclosed('action', clipped(_attempted(retry.failed), _ECHO))}\n\n"
+            f"Error:\n{enclosed('error', clipped(error, _ECHO))}"
         )
         return conversation(rules, state, asked)
 
 
 @dataclass(frozen=True)
-class Again:
+class RetryThink:
     """Make a failed call again as it was, where no model shall repair it and it does no harm."""
 
     think: Think
@@ -84,7 +85,7 @@ class Again:
         self.model.control.wait(retry.pause)
         text = f"Try {retry.number + 1} of the same call."
         yield ThoughtDelta(text=text)
-        yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text=text, call=call))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, call=call))
 
     def _harmless(self, failed: Turn) -> ToolCall | None:
         if failed.action is None or failure_of(failed) != "tool":
@@ -103,9 +104,9 @@ def _after(said: str, events: Iterator[Event]) -> Iterator[Event]:
             case ThoughtDelta(text=text):
                 yield ThoughtDelta(text=between + text)
                 between = ""
-            case Reasoned(node=node):
+            case ThoughtCompleted(node=node):
                 text = "\n\n".join(filter(None, [said, node.text]))
-                yield Reasoned(node=node.model_copy(update={"text": text}))
+                yield ThoughtCompleted(node=node.model_copy(update={"text": text}))
             case _:
                 yield event
 
@@ -114,10 +115,3 @@ def _attempted(failed: Turn) -> str:
     if failed.action is not None:
         return action_json(failed.action)
     return "" if failed.thought is None else failed.thought.text
-
-
-def _clamped(text: str) -> str:
-    if len(text) <= _ECHO:
-        return text
-    half = _ECHO // 2
-    return f"{text[:half]}\n[...]\n{text[-half:]}"

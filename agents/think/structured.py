@@ -6,20 +6,20 @@ The action `complete` with the last goal is the answer; any other action is carr
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
-from agents.contracts import Image, Message, ReasonKind, ReasonNode, Role, ToolCall
+from agents.contracts import Image, Message, Role, Thought, ThoughtKind, ToolCall
 from agents.errors import ToolNotFound
-from agents.events import AnswerDelta, Event, ModelCalled, Reasoned
-from agents.memory import Window, with_recent
-from agents.planning import Plan, plan_of
-from agents.reasoning.model import Model
-from agents.reasoning.parsing_structured import Structured, parse_structured
-from agents.reasoning.prompts import conversation, enclosed, enclosed_goal, render
-from agents.reasoning.structure import complaints
-from agents.reasoning.structured_reader import StructuredReader
+from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted
+from agents.model.model import Model
+from agents.model.tokens import tokens
+from agents.planning import GoalPlan, goal_plan_of
+from agents.prompting.prompts import conversation, enclosed, enclosed_goal, render
+from agents.prompting.window import Window, with_recent
+from agents.reading.structured.fields import complaints
+from agents.reading.structured.parse import Structured, parse_structured
+from agents.reading.structured.reply import StructuredReader
 from agents.state import State
-from agents.tokens import tokens
+from agents.text import storable
 from agents.tools.finishing import COMPLETE
-from agents.tools.output import storable
 from agents.tools.toolkit import Toolkit
 
 REPAIRS = 2
@@ -50,7 +50,7 @@ class StructuredThink:
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the thought as it comes, then what it adds up to."""
-        plan = plan_of(state.turns)
+        plan = goal_plan_of(state.turns)
         is_at_last = plan is None or plan.is_at_last
         reader = StructuredReader(
             self.toolkit.names, lambda tool: is_at_last and self._name(tool) == COMPLETE
@@ -117,11 +117,11 @@ class StructuredThink:
         return []
 
     def _concluded(
-        self, reader: StructuredReader, reply: Structured | None, plan: Plan | None
+        self, reader: StructuredReader, reply: Structured | None, plan: GoalPlan | None
     ) -> Iterator[Event]:
         if reply is None or reply.tool is None:
             text = reader.thought or storable(reader.raw).strip()[:_ECHO]
-            yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text=text))
+            yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text))
             return
         text = reader.thought or reply.thought or ""
         call = self._call(reply.tool, reply)
@@ -131,11 +131,11 @@ class StructuredThink:
                 yield AnswerDelta(text=answer)
             elif reply is reader.reply:
                 answer = reader.answer
-            yield Reasoned(node=ReasonNode(kind=ReasonKind.FINAL, text=text, answer=answer))
+            yield ThoughtCompleted(node=Thought(kind=ThoughtKind.FINAL, text=text, answer=answer))
             return
         if call.tool == COMPLETE and plan is not None:
             call = ToolCall(tool=COMPLETE, inputs={**call.inputs, "goal": plan.number})
-        yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text=text, call=call))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, call=call))
 
     def _call(self, name: str, reply: Structured) -> ToolCall:
         """Return the action; an unknown tool fails when it is called, as an observation."""
@@ -150,7 +150,7 @@ class StructuredThink:
         except ToolNotFound:
             return given[:_NAME_LIMIT]
 
-    def _messages(self, state: State, plan: Plan | None) -> list[Message]:
+    def _messages(self, state: State, plan: GoalPlan | None) -> list[Message]:
         """Return the request: what grows comes after what stays, what changes comes last."""
         goal = enclosed_goal(state)
         told = with_recent(state, int(self.most * _HISTORY_SHARE))

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.contracts import Message, ReasonKind, ReasonNode, ToolCall
+from agents.contracts import Message, Thought, ThoughtKind, ToolCall
 from agents.errors import ToolError
-from agents.events import AnswerDelta, Event, ModelCalled, Reasoned
-from agents.reasoning.model import Model
-from agents.reasoning.parsing_text import ReplyReader
-from agents.reasoning.prompts import conversation, enclosed, render
-from agents.reasoning.scratchpad import scratchpad
+from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted
+from agents.model.model import Model
+from agents.prompting.prompts import conversation, enclosed, render
+from agents.prompting.scratchpad import scratchpad
+from agents.reading.text_reply import ReplyReader
 from agents.state import State
-from agents.tools.output import storable
+from agents.text import storable
 from agents.tools.toolkit import Toolkit
 
 STOP = ("\nObservation:",)
@@ -45,22 +45,22 @@ class TextThink:
                 yield from reader.feed(item.text)
         if cut and reader.reply.answer:
             yield AnswerDelta(text=CUT_SHORT)
-        yield Reasoned(node=self._node(reader, "".join(raw), cut))
+        yield ThoughtCompleted(node=self._node(reader, "".join(raw), cut))
 
     def _messages(self, state: State) -> list[Message]:
         rules = render("explicit/rules", tools=self.toolkit.describe())
         work = f"Question:\n{enclosed('question', state.goal)}\n{scratchpad(state, self.toolkit)}"
         return conversation(rules, state, work)
 
-    def _node(self, reader: ReplyReader, raw: str, cut: bool) -> ReasonNode:
+    def _node(self, reader: ReplyReader, raw: str, cut: bool) -> Thought:
         reply = reader.reply
         if reply.answer:
             answer = reply.answer + (CUT_SHORT if cut else "")
-            return ReasonNode(kind=ReasonKind.FINAL, text=reply.thought, answer=answer)
+            return Thought(kind=ThoughtKind.FINAL, text=reply.thought, answer=answer)
         if reply.tool and not cut:
             call = self._call(reply.tool[:_NAME_LIMIT], reply.tool_input)
-            return ReasonNode(kind=ReasonKind.ACTION, text=reply.thought, call=call)
-        return ReasonNode(kind=ReasonKind.THOUGHT, text=reply.thought or storable(raw).strip())
+            return Thought(kind=ThoughtKind.ACTION, text=reply.thought, call=call)
+        return Thought(kind=ThoughtKind.THOUGHT, text=reply.thought or storable(raw).strip())
 
     def _call(self, name: str, text: str) -> ToolCall:
         """Return the action; what cannot be read fails when it is called, as an observation."""

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agents.contracts import Reason
+from agents.contracts import EndReason
 from agents.errors import ToolFailed
 from agents.tools.spec import tool
 
 
-@tool(timeout=5, terminal=True, ends=Reason.ASKED)
+@tool(timeout=5, terminal=True, ends=EndReason.ASKED)
 def ask_user(
     question: Annotated[str, Field(description="one clear question, with the choices if any")],
 ) -> str:

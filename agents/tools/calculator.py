@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from agents.errors import ToolFailed
-from agents.tools.arithmetic import CannotEvaluate, evaluate
-from agents.tools.display import number_text
+from agents.tools.arithmetic.display import number_text
+from agents.tools.arithmetic.evaluate import CannotEvaluate, evaluate
 from agents.tools.spec import tool
 
 

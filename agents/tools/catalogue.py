@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from agents.control import Control
 from agents.errors import ConfigurationError
 from agents.tools.ask_user import ask_user, finish
-from agents.tools.browser import browser_tools
-from agents.tools.browser_session import find_chromium
+from agents.tools.browser.session import find_chromium
+from agents.tools.browser.tools import browser_tools
 from agents.tools.calculator import calculator
 from agents.tools.convert_units import convert_units
 from agents.tools.current_time import current_time
-from agents.tools.http_get import http_get_tool
-from agents.tools.mcp_tools import ALL, is_mcp, mcp_tools, unreachable
+from agents.tools.mcp.tools import ALL, is_mcp, mcp_tools, unreachable
 from agents.tools.python_repl import python_repl_tool
-from agents.tools.sandbox import find_sandbox
+from agents.tools.sandbox.choice import find_sandbox
 from agents.tools.search_transcripts import FindTurns, FoundTurn, search_transcripts_tool
+from agents.tools.setup import ToolSetup
 from agents.tools.spec import Tool
-from agents.tools.tool_setup import ToolSetup
 from agents.tools.toolkit import Toolkit
-from agents.tools.web_search import ddgs, searxng, web_search_tool
-from agents.tools.wikipedia import wikipedia_tools
+from agents.tools.web.http_get import http_get_tool
+from agents.tools.web.search import ddgs, searxng, web_search_tool
+from agents.tools.web.wikipedia import wikipedia_tools
 
 __all__ = [
     "NETWORK",

@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from agents.errors import ToolFailed
-from agents.tools.display import fraction_text, number_text
+from agents.tools.arithmetic.display import fraction_text, number_text
+from agents.tools.arithmetic.units import Unit, all_names, find_unit, units_of
 from agents.tools.spec import tool
-from agents.tools.units import Unit, all_names, find_unit, units_of
 
 
 @tool(timeout=5)

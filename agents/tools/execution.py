@@ -13,14 +13,14 @@ from typing import Any
 from agents.contracts import Image
 from agents.control import Control
 from agents.errors import AgentError, OutOfTime, ToolFailed, ToolTimeout
-from agents.tools.extras import Extras
+from agents.tools.attachments import Extras
 from agents.tools.output import Output
 from agents.tools.spec import Tool
 
 logger = logging.getLogger(__name__)
 
 _PLACES = threading.BoundedSemaphore(256)
-_MOST_IMAGES = 4
+_MAX_IMAGES = 4
 _IMAGE_LENGTH = 1_500_000
 """Characters of one image in base64."""
 
@@ -42,9 +42,9 @@ def execute(
     try:
         _start(job, control, own)
         while not job.is_over and own.remaining() > 0:
-            yield from job.take(_GLANCE)
+            yield from job.get(_GLANCE)
             control.check()
-        yield from job.take(0)
+        yield from job.get(0)
         if rest := job.rest():
             yield rest
         if error := job.failure():
@@ -99,7 +99,7 @@ class _Job:
                 self.is_over = True
                 self._changed.notify()
 
-    def take(self, seconds: float) -> list[str | Image]:
+    def get(self, seconds: float) -> list[str | Image]:
         """Return the pieces since the last call, waiting at most `seconds` for the first."""
         with self._changed:
             self._changed.wait_for(lambda: self._pieces or self.is_over, seconds)
@@ -137,7 +137,7 @@ class _Job:
     def _add(self, piece: str | Image) -> None:
         with self._changed:
             if isinstance(piece, Image):
-                if self._images < _MOST_IMAGES and len(piece.data) <= _IMAGE_LENGTH:
+                if self._images < _MAX_IMAGES and len(piece.data) <= _IMAGE_LENGTH:
                     self._images += 1
                     self._pieces.append(piece)
             elif head := self._output.add(piece):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agents.contracts import Reason
+from agents.contracts import EndReason
 from agents.errors import ToolFailed
 from agents.tools.spec import tool
 
@@ -25,7 +25,7 @@ def complete(
     return result.strip()
 
 
-@tool(timeout=5, terminal=True, ends=Reason.GAVE_UP)
+@tool(timeout=5, terminal=True, ends=EndReason.GAVE_UP)
 def fail(
     reason: Annotated[str, Field(description="why it cannot be done, for the person")] = NO_REASON,
 ) -> str:

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ValidationError
 
 from agents.errors import InvalidInputs
 from agents.nesting import DEEPEST, bounded, is_too_deep
+from agents.text import unfenced
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.spec import Tool
 
-_FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*)\Z", re.DOTALL)
 _NOT_JSON = (ValueError, SyntaxError, RecursionError, MemoryError, TypeError)
 _LITERAL_LIMIT = 20_000
 _MESSAGE_LIMIT = 1_000
@@ -77,14 +77,6 @@ def prune_inputs(tool: Tool, inputs: Mapping[str, Any]) -> tuple[dict[str, Any],
     """Return the inputs that the tool knows, and the names of the others."""
     known = {name: value for name, value in inputs.items() if name in tool.input_names}
     return known, [name for name in inputs if name not in known]
-
-
-def unfenced(text: str) -> str:
-    """Return `text` without surrounding space and without the code fence it begins with."""
-    match = _FENCE.match(text)
-    if match is None:
-        return text.strip()
-    return match[1].rpartition("```")[0].strip("\n") if "```" in match[1] else match[1].strip("\n")
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from referencing import Registry
 
 from agents.errors import ConfigurationError
 
-_MOST_INPUTS = 100
+_MAX_INPUTS = 100
 _SIZE = 30_000
 _DEPTH = 16
 _TEXT = 400
@@ -18,7 +18,7 @@ _PATTERNS = frozenset({"pattern", "patternProperties", "format"})
 
 _TEXTS = frozenset({"description", "title", "$comment"})
 _NAMED = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
-_MOST_COMPLAINTS = 8
+_MAX_COMPLAINTS = 8
 
 
 class JsonInputs:
@@ -36,7 +36,7 @@ class JsonInputs:
         if not isinstance(tamed, dict) or tamed.get("type", "object") != "object":
             raise ConfigurationError("Its inputs are not an object.")
         properties = tamed.setdefault("properties", {})
-        if not isinstance(properties, dict) or len(properties) > _MOST_INPUTS:
+        if not isinstance(properties, dict) or len(properties) > _MAX_INPUTS:
             raise ConfigurationError("Its inputs cannot be listed.")
         tamed["properties"] = {
             name: field if isinstance(field, dict) else {} for name, field in properties.items()
@@ -51,7 +51,7 @@ class JsonInputs:
     def complaints(self, inputs: Mapping[str, Any]) -> Iterator[str]:
         """Yield what is wrong with these inputs, in words for the model."""
         missing = [name for name in self.schema.get("required", ()) if name not in inputs]
-        for name in missing[:_MOST_COMPLAINTS]:
+        for name in missing[:_MAX_COMPLAINTS]:
             yield f"Missing required input: {name}"
         if self.schema.get("additionalProperties") is False:
             for name in [name for name in inputs if name not in self.schema["properties"]][:8]:
@@ -65,7 +65,7 @@ class JsonInputs:
         told = 0
         for error in self._validator.iter_errors(dict(inputs)):
             is_told = error.validator in ("required", "additionalProperties") and not error.path
-            if is_told or told == _MOST_COMPLAINTS:
+            if is_told or told == _MAX_COMPLAINTS:
                 continue
             told += 1
             where = ".".join(str(part) for part in error.path)[:100] or "inputs"

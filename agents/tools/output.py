@@ -1,22 +1,14 @@
 """A tool's output, held to a size that a page, a prompt and a database row can bear."""
 
-import re
 from collections import deque
+
+from agents.text import storable
 
 LIMIT = 100_000
 """Characters of one observation."""
 
 _HEAD = 60_000
 _NOTE = 100
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-
-
-def storable(text: str) -> str:
-    """Return `text` with NULs and lone surrogates replaced: no database or socket takes them."""
-    if not _UNSTORABLE.search(text):
-        return text
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return whole.replace("\x00", "\ufffd")
 
 
 class Output:

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from agents.control import Control
 from agents.errors import ToolFailed
-from agents.tools.inputs import unfenced
-from agents.tools.sandbox import Sandbox
+from agents.text import unfenced
+from agents.tools.sandbox.choice import Sandbox
 from agents.tools.spec import Safety, Tool, tool
 
 _LENGTH = 100_000

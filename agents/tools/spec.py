@@ -9,10 +9,10 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from agents.contracts import Image, Reason
+from agents.contracts import EndReason, Image
 from agents.control import Control
 from agents.errors import ConfigurationError
-from agents.tools.extras import Extras
+from agents.tools.attachments import Extras
 from agents.tools.json_inputs import JsonInputs
 
 Result = str | Iterator[str] | Iterator[str | Image]
@@ -52,7 +52,7 @@ class Tool:
     wants_control: bool = False
     wants_extras: bool = False
     terminal: bool = False
-    ends: Reason = Reason.ANSWERED
+    ends: EndReason = EndReason.ANSWERED
     release: Callable[[], None] | None = None
     reaches_out: bool = False
     brings_in: bool = False
@@ -76,7 +76,7 @@ def tool(
     safety: Safety = Safety.SAFE,
     idempotent: bool = True,
     terminal: bool = False,
-    ends: Reason = Reason.ANSWERED,
+    ends: EndReason = EndReason.ANSWERED,
     reaches_out: bool = False,
     brings_in: bool = False,
 ) -> Callable[[Callable[..., Result]], Tool]:

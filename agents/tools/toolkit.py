@@ -11,9 +11,9 @@ from agents.contracts import Image, Observation, ToolCall
 from agents.control import Control
 from agents.errors import AgentError, ConfigurationError, Halted, ToolNotFound
 from agents.events import ObservationDelta
+from agents.text import storable
 from agents.tools.execution import execute
 from agents.tools.inputs import check_inputs, describe_inputs, prune_inputs, read_inputs
-from agents.tools.output import storable
 from agents.tools.spec import Tool
 
 logger = logging.getLogger(__name__)

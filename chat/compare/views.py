@@ -14,11 +14,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.accounts import SignedInRequest
 from chat.compare.align import Row, align
-from chat.live.answers import renew_answers
 from chat.models import Conversation, PolicyVersion, Run, Turn
 from chat.policies import offered, offered_as
 from chat.runs.ask import ask
-from chat.runs.question import InvalidQuestion
+from chat.runs.validation import InvalidQuestion
+from chat.stream.answers import renew_answers
 from chat.transcripts.asked import whole_number
 
 PAGE_LENGTH = 200
@@ -28,7 +28,7 @@ _TO_ALIGN = ("run_id", "index", "kind", "thought", "answer", "tool", "inputs")
 
 
 @dataclass(frozen=True)
-class Page:
+class ComparisonPage:
     """The rows from `first` to `last` of `total`, as people count."""
 
     rows: Sequence[Row]
@@ -128,7 +128,7 @@ def compare_with(request: SignedInRequest, run_id: int) -> HttpResponse:
     return redirect("comparison", run.pk, number)
 
 
-def _page(rows: Sequence[Row], number: int) -> Page:
+def _page(rows: Sequence[Row], number: int) -> ComparisonPage:
     """Return the page that holds a row, its turns read in full."""
     number = max(1, min(number, len(rows)))
     start = (number - 1) // PAGE_LENGTH * PAGE_LENGTH
@@ -144,7 +144,7 @@ def _page(rows: Sequence[Row], number: int) -> Page:
         )
         for row in shown
     ]
-    return Page(full, start + 1 if full else 0, len(rows))
+    return ComparisonPage(full, start + 1 if full else 0, len(rows))
 
 
 def _asked_once(run: Run, version: PolicyVersion) -> Run:

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from chat.models import PolicyVersion
 from chat.models.conversation import TITLE_LENGTH
 from chat.policies import offered_as
-from chat.runs.question import InvalidQuestion
+from chat.runs.validation import InvalidQuestion
 
 
 class InvalidTitle(ValueError):

@@ -22,7 +22,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Page:
+class ConversationPage:
     """One page of the list; `older` is the number of the next one, None at the end."""
 
     number: int
@@ -30,7 +30,7 @@ class Page:
     older: int | None
 
 
-def page_of(user: User, number: int = 1) -> Page:
+def page_of(user: User, number: int = 1) -> ConversationPage:
     """Return page `number`, from 1, of the person's conversations, newest first.
 
     Each conversation carries `is_live`: whether a run of it has not ended, and `is_waiting`:
@@ -45,7 +45,9 @@ def page_of(user: User, number: int = 1) -> Page:
         ]
     )
     older = number + 1 if len(rows) > PAGE_LENGTH else None
-    return Page(number, groups=_grouped(rows[:PAGE_LENGTH], timezone.localdate()), older=older)
+    return ConversationPage(
+        number, groups=_grouped(rows[:PAGE_LENGTH], timezone.localdate()), older=older
+    )
 
 
 def age_in_words(day: date, today: date) -> str:

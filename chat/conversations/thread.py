@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
-from agents.contracts import Reason
+from agents.contracts import EndReason
 from chat.models import Approval, Conversation, Run, Turn, User
 
 SHOWN_RUNS = 30
 WITH_TURNS = 5
-MOST_TURNS = 50
+MAX_TURNS = 50
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Thread:
     @property
     def is_asked(self) -> bool:
         """Tell whether the last run ended with a question back."""
-        return bool(self.rows) and self.rows[-1].run.reason == Reason.ASKED
+        return bool(self.rows) and self.rows[-1].run.reason == EndReason.ASKED
 
     @property
     def policy(self) -> str:
@@ -62,7 +62,7 @@ def thread_of(conversation: Conversation, before: int | None = None) -> Thread:
     counts = _turn_counts(shown)
     last = {run.pk for run in shown[-WITH_TURNS:]}
     turns = _turns_of(
-        run for run in shown if run.is_live or (run.pk in last and counts[run.pk] <= MOST_TURNS)
+        run for run in shown if run.is_live or (run.pk in last and counts[run.pk] <= MAX_TURNS)
     )
     rows = [Row(run, counts[run.pk], turns.get(run.pk)) for run in shown]
     return Thread(rows, earlier=shown[0].pk if len(newest) > SHOWN_RUNS else None)

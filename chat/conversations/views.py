@@ -16,14 +16,14 @@ from chat.conversations import forms
 from chat.conversations.examples import examples
 from chat.conversations.listing import page_of
 from chat.conversations.thread import last_policy, thread_of
-from chat.live.answers import renew_answers
 from chat.models import Approval, Conversation, PolicyVersion, Run, RunStatus
 from chat.policies import chosen_among, offered
 from chat.runs.approvals import NotOpen, decide
 from chat.runs.ask import ask
 from chat.runs.models_offered import current_model
-from chat.runs.question import InvalidQuestion
 from chat.runs.stop import stop
+from chat.runs.validation import InvalidQuestion
+from chat.stream.answers import renew_answers
 
 
 @login_required

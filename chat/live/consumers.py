@@ -12,7 +12,7 @@ from chat.live.viewer import Viewer
 
 logger = logging.getLogger(__name__)
 
-MOST_UNREAD = 8_000_000
+MAX_UNREAD = 8_000_000
 """Characters sent since the page's last ping; who is further behind is cut off, and may resume."""
 
 FLOODED, BROKEN = 4429, 1011
@@ -31,7 +31,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             self.scope["session"].session_key,
             self._send_text,
             self.close,
-            MOST_UNREAD,
+            MAX_UNREAD,
         )
         self._inbox = Inbox()
         await self.accept()
@@ -40,23 +40,23 @@ class ConversationConsumer(AsyncWebsocketConsumer):
     async def disconnect(self, code: int) -> None:
         """Follow nothing more."""
         self._serving.cancel()
-        await self._viewer.leave()
+        await self._viewer.close()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Keep a message for the viewer; who sends more than any page would is cut off."""
         if not self._serving.done() and not self._inbox.put(text_data):
             self._serving.cancel()
-            await self._viewer.leave()
+            await self._viewer.close()
             await self.close(FLOODED)
 
     async def _serve(self) -> None:
         try:
-            await self._viewer.enter()
+            await self._viewer.open()
             while self._viewer.is_open:
-                await self._viewer.take(await self._inbox.take())
+                await self._viewer.receive(await self._inbox.get())
         except Exception:
             logger.exception("A socket broke")
-            await self._viewer.leave()
+            await self._viewer.close()
             await self.close(BROKEN)
 
     async def _send_text(self, text: str) -> None:

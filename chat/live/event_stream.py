@@ -18,14 +18,14 @@ from django.http import (
 )
 from django.views.decorators.http import require_GET, require_POST
 
-from chat.live import frames
+from chat.live.access import Access, NotSignedIn, access, in_database
+from chat.live.commands import UNREACHABLE, execute, rejection
 from chat.live.origin import is_foreign
-from chat.live.records import Access, NotSignedIn, access, in_database
 from chat.live.viewer import TOO_SLOW, Position, Viewer
-from chat.live.wishes import UNREACHABLE, grant, refusal
+from chat.stream import frames
 
-MOST_CHARACTERS = 4_000_000
-LONGEST_SECONDS = 300.0
+MAX_CHARACTERS = 4_000_000
+MAX_SECONDS = 300.0
 """How much one response carries and how long it lasts; then the page asks for the next."""
 
 FINISHED = 1000
@@ -58,7 +58,7 @@ async def events(request: HttpRequest, conversation_id: int) -> HttpResponseBase
         hello = _hello(QueryDict(request.headers.get("Last-Event-ID", "")) or request.GET)
     except ValueError:
         return HttpResponse("The query names no place in a conversation.", status=400)
-    line = _Line(conversation_id, request.session.session_key)
+    line = _EventTransport(conversation_id, request.session.session_key)
     return StreamingHttpResponse(
         line.follow(hello), content_type="text/event-stream", headers=HEADERS
     )
@@ -81,20 +81,18 @@ async def wish(request: HttpRequest, conversation_id: int) -> HttpResponseBase:
     try:
         frame = frames.parse(_body(request))
         if not isinstance(frame, frames.Hello | frames.Ping):
-            asked = await grant(frame, found)
+            asked = await execute(frame, found)
             answers = [asked.frame] if asked is not None else []
     except Exception as error:
-        answers = [refusal(error, frame)]
+        answers = [rejection(error, frame)]
     return HttpResponse(f"[{','.join(answers)}]", content_type="application/json")
 
 
-class _Line:
+class _EventTransport:
     """Carry one viewer's frames as the lines of a response."""
 
     def __init__(self, conversation_id: int, session_key: str | None) -> None:
-        self._viewer = Viewer(
-            conversation_id, session_key, self._send, self._close, MOST_CHARACTERS
-        )
+        self._viewer = Viewer(conversation_id, session_key, self._send, self._close, MAX_CHARACTERS)
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._place = ""
 
@@ -102,17 +100,17 @@ class _Line:
         """Yield each frame with the place to go on from, until the line is closed."""
         greeting = asyncio.create_task(self._greet(hello))
         loop = asyncio.get_running_loop()
-        timer = loop.call_later(LONGEST_SECONDS, self._put_end, FINISHED)
+        timer = loop.call_later(MAX_SECONDS, self._put_end, FINISHED)
         try:
             while (line := await self._lines.get()) is not None:
                 yield line
         finally:
             timer.cancel()
             greeting.cancel()
-            await self._viewer.leave()
+            await self._viewer.close()
 
     async def _greet(self, hello: frames.Hello) -> None:
-        await self._viewer.enter()
+        await self._viewer.open()
         await self._viewer.serve(hello)
 
     async def _send(self, text: str) -> None:

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from django.db import InterfaceError, OperationalError
 from redis.exceptions import RedisError
 
-from chat.live import frames
 from chat.live.reader import Entry, Reader
-from chat.live.streams import StreamId, conversation_key, run_key
 from chat.metrics.instruments import SNAPSHOTS
+from chat.stream import frames
+from chat.stream.streams import StreamId, conversation_key, run_key
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class RunFollower:
         self._reader.follow(self)
         await self._catch_up()
 
-    async def take(self, entries: list[Entry]) -> None:
+    async def deliver(self, entries: list[Entry]) -> None:
         """Pass entries on, or hold them while older ones are under way."""
         if self._held is not None:
             self._held += entries
@@ -212,7 +212,7 @@ class NewsFollower:
         self._tell = tell
         self._held: list[Entry] | None = []
 
-    async def take(self, entries: list[Entry]) -> None:
+    async def deliver(self, entries: list[Entry]) -> None:
         """Tell of each new run, or hold them while the record is told."""
         if self._held is not None:
             self._held += entries
@@ -223,7 +223,7 @@ class NewsFollower:
     async def let_through(self) -> None:
         """Tell of what came meanwhile, and from now on at once."""
         held, self._held = self._held or [], None
-        await self.take(held)
+        await self.deliver(held)
 
 
 def _joined(payloads: list[str]) -> str:

@@ -3,8 +3,8 @@
 import asyncio
 import time
 
-MOST_WAITING = 50
-MOST_CHARACTERS = 2_000_000
+MAX_WAITING = 50
+MAX_CHARACTERS = 2_000_000
 """What may wait for a slow database: two of the longest questions and a little."""
 
 BURST = 100
@@ -31,11 +31,11 @@ class Inbox:
         self._messages.put_nowait(text)
         return (
             self._allowance >= 0
-            and self._messages.qsize() <= MOST_WAITING
-            and self._characters <= MOST_CHARACTERS
+            and self._messages.qsize() <= MAX_WAITING
+            and self._characters <= MAX_CHARACTERS
         )
 
-    async def take(self) -> str | None:
+    async def get(self) -> str | None:
         """Return the oldest message, as soon as there is one."""
         text = await self._messages.get()
         self._characters -= len(text or "")

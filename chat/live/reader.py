@@ -15,7 +15,7 @@ from django.conf import settings
 from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
 from redis.exceptions import RedisError
 
-from chat.live.streams import StreamId
+from chat.stream.streams import StreamId
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Follower(Protocol):
     key: str
     cursor: StreamId
 
-    async def take(self, entries: list[Entry]) -> None:
+    async def deliver(self, entries: list[Entry]) -> None:
         """Pass the entries on, without waiting for anybody."""
         ...
 
@@ -194,7 +194,7 @@ class Reader:
         entries = [_entry(stream_id, fields[1::2]) for stream_id, fields in raw]
         for follower in tuple(stream.followers):
             try:
-                await follower.take(entries)
+                await follower.deliver(entries)
             except Exception:
                 # One socket's trouble must not keep the others from their frames.
                 logger.exception("A follower of %s failed", follower.key)

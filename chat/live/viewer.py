@@ -15,10 +15,7 @@ from weakref import WeakSet
 from django.db import InterfaceError, OperationalError
 from redis.exceptions import RedisError
 
-from chat.live import frames, revoked
-from chat.live.followers import NewsFollower, RunFollower, Snapshot
-from chat.live.reader import reader
-from chat.live.records import (
+from chat.live.access import (
     Access,
     News,
     NotSignedIn,
@@ -28,10 +25,14 @@ from chat.live.records import (
     news,
     stored,
 )
-from chat.live.streams import StreamId, conversation_key
-from chat.live.sweep import sweep
-from chat.live.wishes import grant, refusal
+from chat.live.commands import execute, rejection
+from chat.live.doors import doors
+from chat.live.followers import NewsFollower, RunFollower, Snapshot
+from chat.live.reader import reader
+from chat.live.reconcile import sweep
 from chat.metrics.instruments import VIEWERS, VIEWERS_CLOSED
+from chat.stream import frames, revoked
+from chat.stream.streams import StreamId, conversation_key
 
 logger = logging.getLogger(__name__)
 
@@ -39,10 +40,10 @@ HEARTBEAT_SECONDS = 10.0
 HEARTBEATS_TO_CHECK = 3
 """After so many heartbeats the session and the ownership are read anew."""
 
-MOST_OF_ONE = 200
+MAX_OF_ONE = 200
 """How many pages of one person a process shows at once; further ones try again."""
 
-MOST_TOLD = 100
+MAX_TOLD = 100
 """After so many runs that Redis told of, the record is asked up to where none is missing."""
 
 SIGNED_OUT, NOT_FOUND, TOO_SLOW, TOO_MANY, TRY_LATER = 4401, 4404, 4408, 4429, 4503
@@ -92,7 +93,7 @@ class Viewer:
         self._tasks: set[asyncio.Task[None]] = set()
         _viewers.add(self)
 
-    async def enter(self) -> None:
+    async def open(self) -> None:
         """Let in who may read the conversation; the others learn only that it is not for them."""
         self._name(revoked.conversation(self._conversation_id))
         if self._session_key:
@@ -104,38 +105,38 @@ class Viewer:
             return
         if found is None or not self._is_open:
             return
-        if self._name(revoked.person(found.person)) > MOST_OF_ONE:
+        if self._name(revoked.person(found.person)) > MAX_OF_ONE:
             await self._close(TOO_MANY)
         else:
             self._spawn(self._beat())
 
-    async def leave(self) -> None:
+    async def close(self) -> None:
         """Follow nothing more."""
         self._is_open = False
         for task in self._tasks:
             task.cancel()
-        await revoked.doors().leave(self, self._names)
+        await doors().leave(self, self._names)
         await self._follow_nothing()
 
     def look_again(self) -> None:
         """Find out whether the page may be shown still, and whether it lacks a run."""
         self._spawn(self._catch_up_on_news())
 
-    async def take(self, text: str | None) -> None:
+    async def receive(self, text: str | None) -> None:
         """Grant what a message asks for, or say in words why not; the line stays open."""
         try:
             frame = frames.parse(text)
         except frames.InvalidFrame as error:
-            await self._say(refusal(error, None))
+            await self._say(rejection(error, None))
         else:
             await self.serve(frame)
 
     async def serve(self, frame: frames.ClientFrame) -> None:
         """Grant what a frame asks for; a hello is sent what its page lacks, and then what comes."""
         try:
-            await self._grant(frame)
+            await self._execute(frame)
         except Exception as error:
-            await self._say(refusal(error, frame))
+            await self._say(rejection(error, frame))
         finally:
             await self._forget_if_closed()
 
@@ -151,7 +152,7 @@ class Viewer:
         cursors = {follower.run_id: str(follower.cursor) for follower in live}
         return Position(cursors, self._settled)
 
-    async def _grant(self, frame: frames.ClientFrame) -> None:
+    async def _execute(self, frame: frames.ClientFrame) -> None:
         if isinstance(frame, frames.Ping):
             self._unread = 0
             if frame.answer:
@@ -164,7 +165,7 @@ class Viewer:
             await self._hello(frame, found)
             return
         told_before = set(self._told)
-        asked = await grant(frame, found)
+        asked = await execute(frame, found)
         # The stream may have been faster; a question asked before gets its answer again.
         if asked is not None and asked.run_id not in self._told - told_before:
             await self._tell_of(asked)
@@ -215,7 +216,7 @@ class Viewer:
             follower = self._follower(run_id, StreamId(0, 0))
             await self._say(frame)
             self._spawn(self._join(follower))
-            if len(self._told) > MOST_TOLD:
+            if len(self._told) > MAX_TOLD:
                 self.look_again()
 
     async def _tell_of_news(self, found: Access) -> int:
@@ -313,12 +314,12 @@ class Viewer:
             self._is_open = False
             VIEWERS_CLOSED.labels(str(code)).inc()
             await self._close_line(code)
-            await revoked.doors().leave(self, self._names)
+            await doors().leave(self, self._names)
             await self._follow_nothing()
 
     def _name(self, name: str) -> int:
         self._names.append(name)
-        return revoked.doors().admit(self, name)
+        return doors().admit(self, name)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -2,9 +2,9 @@
 
 from chat.models.approval import Approval, ApprovalStatus
 from chat.models.conversation import Conversation
-from chat.models.line import Line
 from chat.models.model_call import ModelCall
 from chat.models.policy import Policy, PolicyVersion
+from chat.models.queue import Queue
 from chat.models.run import ENDED, LIVE, Run, RunStatus
 from chat.models.search_document import SearchDocument
 from chat.models.turn import Turn, TurnStatus
@@ -17,10 +17,10 @@ __all__ = [
     "Approval",
     "ApprovalStatus",
     "Conversation",
-    "Line",
     "ModelCall",
     "Policy",
     "PolicyVersion",
+    "Queue",
     "Run",
     "RunStatus",
     "SearchDocument",

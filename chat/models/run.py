@@ -64,8 +64,8 @@ class Run(models.Model):
     earlier attempts have worked. `parent` is the run this one follows in the thread; `again_of` the
     run whose question was asked again under another policy. `stream_id` is the cursor of the last
     frame that the stored rows cover. `owner` is the conversation's; Postgres fills it in, so that
-    the line of those who wait (see `chat.models.line`) is found without looking elsewhere.
-    `answer_form` says which form of rendering made `answer_html` (see `chat.live.answers`).
+    the line of those who wait (see `chat.models.queue`) is found without looking elsewhere.
+    `answer_form` says which form of rendering made `answer_html` (see `chat.stream.answers`).
     """
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="runs")
@@ -139,7 +139,7 @@ class Run(models.Model):
             models.Index(fields=["created_at"], name="run_created"),
             models.Index(fields=["owner", "created_at"], name="run_of_owner"),
             models.Index(
-                fields=["owner", "status", "id"], name="run_in_line", condition=Q(ended_at=None)
+                fields=["owner", "status", "id"], name="run_in_queue", condition=Q(ended_at=None)
             ),
         ]
 

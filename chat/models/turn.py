@@ -39,7 +39,7 @@ class Turn(models.Model):
     status = models.CharField(max_length=12, choices=TurnStatus, default=TurnStatus.OPEN)
 
     kind = models.CharField(
-        max_length=12, choices=[(k.value, k.value) for k in contracts.ReasonKind]
+        max_length=12, choices=[(k.value, k.value) for k in contracts.ThoughtKind]
     )
     thought = models.TextField(blank=True)
     answer = models.TextField(blank=True)
@@ -65,7 +65,7 @@ class Turn(models.Model):
             ),
             models.CheckConstraint(
                 name="turn_kind_is_known",
-                condition=Q(kind__in=[kind.value for kind in contracts.ReasonKind]),
+                condition=Q(kind__in=[kind.value for kind in contracts.ThoughtKind]),
             ),
             models.CheckConstraint(
                 name="turn_ended_at_iff_not_open",
@@ -113,8 +113,8 @@ class Turn(models.Model):
         call = contracts.ToolCall(tool=self.tool, inputs=self.inputs) if self.tool else None
         return contracts.Turn(
             index=self.index,
-            thought=contracts.ReasonNode(
-                kind=contracts.ReasonKind(self.kind),
+            thought=contracts.Thought(
+                kind=contracts.ThoughtKind(self.kind),
                 text=self.thought,
                 call=call,
                 answer=self.answer,
@@ -126,7 +126,7 @@ class Turn(models.Model):
             else contracts.Observation(
                 text=self.observation,
                 error=self.observation_error or None,
-                ends=contracts.Reason(self.observation_ends) if self.observation_ends else None,
+                ends=contracts.EndReason(self.observation_ends) if self.observation_ends else None,
                 images=self.images,
             ),
         )

@@ -2,11 +2,11 @@
 
 from django.db import transaction
 
-from chat.live.announce import announce_interrupted
 from chat.models import Run, RunStatus
 from chat.models.run import CLAIMABLE
 from chat.runs.lease import release
 from chat.runs.wake import wake
+from chat.stream.announce import announce_interrupted
 
 
 class CannotRequeue(Exception):

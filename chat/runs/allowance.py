@@ -12,7 +12,7 @@ from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Now
 
 from chat.models import Run, User
-from chat.runs.question import InvalidQuestion, TooManyQuestions
+from chat.runs.validation import InvalidQuestion, TooManyQuestions
 
 MINUTE = timedelta(minutes=1)
 

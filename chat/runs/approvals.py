@@ -20,20 +20,20 @@ from agents.act import approval as contract
 from agents.contracts import ToolCall
 from agents.control import Control
 from agents.errors import Parked, Stopped
-from agents.tools.output import storable
+from agents.text import storable
 from agents.tools.spec import Tool
-from chat.live import frames
-from chat.live.announce import announce_interrupted
-from chat.live.channel import Channel
-from chat.live.render import render_turn
 from chat.models import ENDED, Approval, ApprovalStatus, Run, RunStatus, Turn, TurnStatus, User
+from chat.runs.db_retry import retrying
 from chat.runs.lease import fence, park
-from chat.runs.patience import patiently
-from chat.runs.storable import storable_json
+from chat.runs.stored_json import storable_json
 from chat.runs.wake import wake
-from chat.transcripts.index import index_turn
+from chat.search.index import index_turn
+from chat.stream import frames
+from chat.stream.announce import announce_interrupted
+from chat.stream.channel import Channel
+from chat.stream.render import render_turn
 
-MOST_RESUMED = 100
+MAX_RESUMED = 100
 """How many runs one pass puts back into the line."""
 
 CHANGED = "What was to be run is not what was asked about."
@@ -52,22 +52,22 @@ class Asker:
         self._channel = channel
         self._control = control
 
-    def __call__(self, tool: Tool, call: ToolCall, why: str) -> contract.Approval:
+    def __call__(self, tool: Tool, call: ToolCall, why: str) -> contract.ApprovalAnswer:
         """Return the answer to the open turn's action; raises Parked while there is none.
 
         Raises Stopped, and LeaseLost when the run has gone on elsewhere.
         """
-        turn, row = patiently(self._find, self._control)
+        turn, row = retrying(self._find, self._control)
         if row is None or row.is_pending:
             row = self._wait(turn, tool, call, why)
         if not _is_of(row, tool, call) or not _is_of(turn, tool, call):
-            return contract.Approval(granted=False, feedback=CHANGED)
+            return contract.ApprovalAnswer(granted=False, feedback=CHANGED)
         if row.status == ApprovalStatus.GRANTED:
             moment = self._run.clock.now()
-            has_begun = patiently(lambda: self._has_begun(turn, moment), self._control)
-            return contract.Approval(granted=True, has_begun=has_begun)
+            has_begun = retrying(lambda: self._has_begun(turn, moment), self._control)
+            return contract.ApprovalAnswer(granted=True, has_begun=has_begun)
         silent = row.status != ApprovalStatus.DENIED
-        return contract.Approval(granted=False, feedback=SILENT if silent else row.feedback)
+        return contract.ApprovalAnswer(granted=False, feedback=SILENT if silent else row.feedback)
 
     def _find(self) -> tuple[Turn, Approval | None]:
         turn = self._run.turns.filter(status=TurnStatus.OPEN).latest("index")
@@ -76,9 +76,9 @@ class Asker:
     def _wait(self, turn: Turn, tool: Tool, call: ToolCall, why: str) -> Approval:
         """Park the run and raise Parked; return the answer if it has come in this very moment."""
         reserved = self._channel.reserve()
-        row = patiently(lambda: self._park(turn, tool, call, why, reserved), self._control)
+        row = retrying(lambda: self._park(turn, tool, call, why, reserved), self._control)
         turn.approval = row
-        html = patiently(lambda: render_turn(turn, self._run), self._control)
+        html = retrying(lambda: render_turn(turn, self._run), self._control)
         event = frames.approval("requested" if row.is_pending else "decided", turn.index, html)
         self._channel.put_reserved(reserved, event)
         if row.is_pending:
@@ -122,7 +122,7 @@ def decide(approval: Approval, *, by: User, grant: bool, feedback: str = "") -> 
     Raises NotOpen when it has another answer. Whether `by` may answer is for the caller to know.
     """
     status = ApprovalStatus.GRANTED if grant else ApprovalStatus.DENIED
-    said = storable(feedback.replace("\0", "")).strip()[: frames.MOST_FEEDBACK]
+    said = storable(feedback.replace("\0", "")).strip()[: frames.MAX_FEEDBACK]
     with transaction.atomic():
         run = Run.objects.select_for_update(no_key=True).get(pk=approval.run_id)
         open_still = Approval.objects.filter(
@@ -148,7 +148,7 @@ def expire() -> list[int]:
     pending.filter(run__status__in=ENDED).update(status=ApprovalStatus.WITHDRAWN, decided_at=Now())
     pending.filter(expires_at__lte=Now()).update(status=ApprovalStatus.EXPIRED, decided_at=Now())
     waiting = _waiting_for_nothing().order_by("pk").values_list("pk", flat=True)
-    return [run_id for run_id in waiting[:MOST_RESUMED] if _resume_unless_asked(run_id)]
+    return [run_id for run_id in waiting[:MAX_RESUMED] if _resume_unless_asked(run_id)]
 
 
 @transaction.atomic

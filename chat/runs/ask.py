@@ -5,13 +5,13 @@ from uuid import UUID
 
 from django.db import transaction
 
-from chat.live.announce import announce, clear
 from chat.metrics.instruments import RUNS_ASKED
 from chat.models import Conversation, PolicyVersion, Run
 from chat.models.conversation import TITLE_LENGTH
 from chat.runs.allowance import check_allowance
-from chat.runs.question import InvalidQuestion, checked
+from chat.runs.validation import InvalidQuestion, checked
 from chat.runs.wake import wake
+from chat.stream.announce import announce, clear
 
 
 def ask(

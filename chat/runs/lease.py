@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
 
-MOST_EXPIRED = 100
+MAX_EXPIRED = 100
 """How many expired leases one pass takes back."""
 
 # One statement, since it is what a hundred runs that begin at once wait for, one after the other.
@@ -133,7 +133,7 @@ def release_expired() -> list[int]:
     Each is released in a transaction of its own, and one that somebody is writing to is left for
     the next time. What its worker did after its last sign of life counts for nothing.
     """
-    ids = _expired().order_by("lease_until").values_list("pk", flat=True)[:MOST_EXPIRED]
+    ids = _expired().order_by("lease_until").values_list("pk", flat=True)[:MAX_EXPIRED]
     return [run_id for run_id in ids if _release_expired(run_id)]
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from django.db.models import F, IntegerField, Sum
 from django.db.models.functions import Cast, Coalesce, Length
 
-from agents.tokens import BYTES_PER_TOKEN
+from agents.model.tokens import BYTES_PER_TOKEN
 from chat.models import ModelCall, Run
 
 

@@ -3,11 +3,11 @@
 from django.db import transaction
 
 from agents.contracts import STOPPED_BY_ASKER
-from chat.live.announce import announce_end
 from chat.metrics.instruments import count_end
 from chat.models import Run
 from chat.models.run import UNHELD
-from chat.transcripts.index import index_run_ended
+from chat.search.index import index_run_ended
+from chat.stream.announce import announce_end
 
 BY_AN_ADMINISTRATOR = "Stopped by an administrator."
 

@@ -7,11 +7,11 @@ from django.conf import settings
 
 from agents.control import Control
 from agents.tools.catalogue import NETWORK, not_offered, toolkit
-from agents.tools.tool_setup import ToolSetup, tool_setup
+from agents.tools.setup import ToolSetup, tool_setup
 from agents.tools.toolkit import Toolkit
 from chat.models import Run
-from chat.once import once
-from chat.transcripts.recall import find_turns
+from chat.search.recall import find_turns
+from chat.singleton import once
 
 logger = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from kombu.exceptions import OperationalError
 from kombu.pools import ProducerPool, producers
 from redis.exceptions import RedisError
 
-from chat.live.errands import errands
-from chat.once import once
+from chat.singleton import once
+from chat.stream.deferred import deferred
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ TASK = "chat.runs.work"
 
 def wake(run_id: int) -> None:
     """Send the wake-up soon; without a broker a worker's reaper finds the run in the line."""
-    errands().add(partial(_send, run_id))
+    deferred().add(partial(_send, run_id))
 
 
 def _send(run_id: int) -> None:

@@ -7,26 +7,28 @@ What is in a turn's own markup is sent to everybody who watches, and so it names
 import re
 from collections.abc import Sequence
 
-from agents.contracts import STOPPED_BY_ASKER, Reason
-from agents.visible import name_of, noted
-from chat.models import Run, RunStatus, Turn
-from chat.runs.line import ahead_of
+from agents.contracts import STOPPED_BY_ASKER, EndReason
+from agents.unicode_safety import name_of, noted
+from chat.models import Approval, ApprovalStatus, Run, RunStatus, Turn
+from chat.runs.queue import ahead_of
 
 YOU = "you"
 
 WHAT_TO_DO = {
-    Reason.TURNS: "Ask a narrower question, or ask again under a policy that allows more turns.",
-    Reason.TIME: "Ask a narrower question, or ask again under a policy that allows more time.",
-    Reason.BUDGET: "Ask a narrower question, or ask again under a policy that may spend more.",
-    Reason.PROVIDER: "Ask again once the model answers.",
-    Reason.CONFIGURATION: "Whoever runs this Turnstone has to mend that; then ask again.",
-    Reason.INTERNAL: "If it happens twice, tell whoever runs this Turnstone the number of the run.",
+    EndReason.TURNS: "Ask a narrower question, or ask again under a policy that allows more turns.",
+    EndReason.TIME: "Ask a narrower question, or ask again under a policy that allows more time.",
+    EndReason.BUDGET: "Ask a narrower question, or ask again under a policy that may spend more.",
+    EndReason.PROVIDER: "Ask again once the model answers.",
+    EndReason.CONFIGURATION: "Whoever runs this Turnstone has to mend that; then ask again.",
+    EndReason.INTERNAL: (
+        "If it happens twice, tell whoever runs this Turnstone the number of the run."
+    ),
 }
 _GAVE_UP: dict[str, str] = {
-    Reason.TIME: "Ran out of time",
-    Reason.TURNS: "Ran out of turns",
-    Reason.BUDGET: "Ran out of budget",
-    Reason.REPEATS: "Kept repeating itself, stopped",
+    EndReason.TIME: "Ran out of time",
+    EndReason.TURNS: "Ran out of turns",
+    EndReason.BUDGET: "Ran out of budget",
+    EndReason.REPEATS: "Kept repeating itself, stopped",
 }
 _OF_THE_SERVER = re.compile(r" at (?=\S*[.:/])\S*[^\s:.,;]| \(status \d+\)")
 """What a model server's address and its HTTP status look like in a message."""
@@ -97,7 +99,7 @@ def outcome_in_words(run: Run, asker: str = YOU, *, tells_server: bool = False) 
     """
     told = message_in_words(run, asker)
     message = told if tells_server else _OF_THE_SERVER.sub("", told)
-    advice = WHAT_TO_DO.get(Reason(run.reason), "") if run.reason in list(Reason) else ""
+    advice = WHAT_TO_DO.get(EndReason(run.reason), "") if run.reason in list(EndReason) else ""
     return f"{message} {advice}".strip() if asker == YOU else message
 
 
@@ -124,7 +126,7 @@ def _resuming(turns: Sequence[Turn]) -> str:
 
 
 def _ended(run: Run, count: int, asker: str) -> str:
-    if run.reason == Reason.ASKED:
+    if run.reason == EndReason.ASKED:
         return f"Has a question for {asker}"
     is_answered = run.status == RunStatus.SUCCEEDED
     words = _how(run, asker)
@@ -156,3 +158,15 @@ def _working(turns: Sequence[Turn]) -> str:
     if last is not None and last.status == "open" and last.tool and last.observation is None:
         return doing_in_words(last)
     return "Thinking"
+
+
+def approval_in_words(approval: Approval) -> str:
+    """Say what became of the question, and who answered it."""
+    by = f" by {approval.decided_by}" if approval.decided_by else ""
+    return {
+        ApprovalStatus.PENDING: "Waits for an answer.",
+        ApprovalStatus.GRANTED: f"Allowed{by}",
+        ApprovalStatus.DENIED: f"Refused{by}",
+        ApprovalStatus.EXPIRED: "Not answered in time",
+        ApprovalStatus.WITHDRAWN: "Stopped before it was answered",
+    }[ApprovalStatus(approval.status)]

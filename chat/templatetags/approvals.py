@@ -7,7 +7,8 @@ from django import template
 from django.utils.safestring import SafeString
 
 from agents.tools.spec import Safety
-from chat.models import Approval, ApprovalStatus
+from chat.models import Approval
+from chat.runs.words import approval_in_words
 from chat.templatetags.hidden import all_visible
 
 register = template.Library()
@@ -59,17 +60,7 @@ def risk_in_words(approval: Approval) -> str:
     return f"{approval.why} {risk}".strip()
 
 
-@register.filter
-def answer_in_words(approval: Approval) -> str:
-    """Say what became of the question, and who answered it."""
-    by = f" by {approval.decided_by}" if approval.decided_by else ""
-    return {
-        ApprovalStatus.PENDING: "Waits for an answer.",
-        ApprovalStatus.GRANTED: f"Allowed{by}",
-        ApprovalStatus.DENIED: f"Refused{by}",
-        ApprovalStatus.EXPIRED: "Not answered in time",
-        ApprovalStatus.WITHDRAWN: "Stopped before it was answered",
-    }[ApprovalStatus(approval.status)]
+register.filter("answer_in_words", approval_in_words)
 
 
 def _text(value: Any) -> str:

@@ -6,7 +6,7 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from agents.visible import escape_of, name_of, noted, revealed
+from agents.unicode_safety import escape_of, name_of, noted, revealed
 
 register = template.Library()
 

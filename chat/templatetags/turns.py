@@ -8,7 +8,6 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 
-from chat.live.answers import shown_answer
 from chat.models import Run, Turn
 from chat.runs.words import (
     YOU,
@@ -18,6 +17,7 @@ from chat.runs.words import (
     seconds,
     status_in_words,
 )
+from chat.stream.answers import shown_answer
 from chat.transcripts.fold import fold
 
 register = template.Library()

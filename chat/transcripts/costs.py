@@ -5,8 +5,8 @@ from django.db.models import Sum
 from pydantic import ValidationError
 
 from agents.errors import ConfigurationError
+from agents.policies.budgets import price_for
 from agents.policies.spec import PolicySpec
-from agents.policies.spending import price_for
 from agents.providers.price import Price
 from chat.models import Run
 

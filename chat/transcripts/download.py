@@ -11,9 +11,8 @@ from typing import Any
 from django.db.models import F
 
 from chat.models import Approval, ModelCall, Run, Turn
-from chat.runs.before import history
-from chat.runs.words import message_in_words
-from chat.templatetags.approvals import answer_in_words
+from chat.runs.resume import history
+from chat.runs.words import approval_in_words, message_in_words
 from chat.transcripts.costs import Costs
 from chat.transcripts.portions import in_portions
 
@@ -178,7 +177,7 @@ def _paragraphs_of(turn: Turn) -> Iterator[str]:
         yield f"Action: `{turn.tool}`"
         yield _fenced(json.dumps(turn.inputs, indent=2, ensure_ascii=False), "json")
     if turn.approval is not None:
-        yield f"Approval: {answer_in_words(turn.approval)}"
+        yield f"Approval: {approval_in_words(turn.approval)}"
     if turn.observation is not None:
         error = f" ({turn.observation_error})" if turn.observation_error else ""
         yield f"Observation{error}:"

@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 from django.db import transaction
 from django.db.models import Model, QuerySet
 
-from chat.runs.patience import hand_back
+from chat.runs.db_retry import release_connection
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def _gather(pieces: Iterator[str]) -> str:
                 break
         return "".join(found)
     finally:
-        hand_back()
+        release_connection()
 
 
 def _portion(rows: "QuerySet[Row]") -> list[Row]:

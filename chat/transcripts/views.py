@@ -9,9 +9,9 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from chat.accounts import SignedInRequest
-from chat.live.answers import renew_answers
 from chat.models import ModelCall, Run, Turn
 from chat.policies import offered
+from chat.stream.answers import renew_answers
 from chat.transcripts.asked import whole_number
 from chat.transcripts.download import NOT_WHOLE, as_json, as_markdown
 from chat.transcripts.fold import STEP, fold

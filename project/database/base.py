@@ -63,7 +63,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @staticmethod
     @contextmanager
-    def trusting() -> Iterator[None]:
+    def unchecked() -> Iterator[None]:
         """Take connections unseen that were whole a moment ago; a busy worker would do little else.
 
         Only for who tries again when one of them is broken after all.

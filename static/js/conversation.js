@@ -7,7 +7,7 @@ import { Connection } from "./live/connection.js"
 import { keepPlace } from "./live/earlier.js"
 import { Follow } from "./live/follow.js"
 import { Log } from "./live/log.js"
-import { GONE, isSignedOut, lostWords, SIGNED_OUT } from "./live/patience.js"
+import { GONE, isSignedOut, lostWords, SIGNED_OUT } from "./live/backoff.js"
 import { Stopping } from "./live/stopping.js"
 import { answerApprovals, reopenApprovals } from "./page/approvals.js"
 import { isSomethingOpen } from "./page/dialogs.js"
@@ -148,7 +148,7 @@ function follow(focus) {
     if (state === "lost") {
       losses += 1
       blink ??= setTimeout(lost, BLINK_MS)
-      if (root.dataset.line === "lost") showLine()
+      if (root.dataset.connection === "lost") showLine()
       return
     }
     clearTimeout(blink)
@@ -158,19 +158,19 @@ function follow(focus) {
   }
 
   function lost() {
-    root.dataset.line = "lost"
+    root.dataset.connection = "lost"
     showLine()
     if (log.live.length) status.textContent = line.textContent
   }
 
   function showLine() {
-    if (root.dataset.line !== "lost") return
+    if (root.dataset.connection !== "lost") return
     const stops = stopping.isWished ? " The run will be stopped then." : ""
     line.textContent = `${lostWords(losses, navigator.onLine)}${stops}`
   }
 
   function found(state, code) {
-    root.dataset.line = state
+    root.dataset.connection = state
     line.replaceChildren(...(state === "over" ? finalWords(code) : []))
     if (state !== "open") return
     reopenApprovals(root)
@@ -181,7 +181,7 @@ function follow(focus) {
 
   // Another tab was signed out of, or in to again, which gives this page new keys.
   function signedInElsewhere(isMine) {
-    const isOver = root.dataset.line === "over"
+    const isOver = root.dataset.connection === "over"
     if (!isMine && !isOver) connection.end(SIGNED_OUT)
     else if (isMine && isOver) location.reload()
   }

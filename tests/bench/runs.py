@@ -26,8 +26,8 @@ import psutil
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from project import programs  # noqa: E402
-from project.throwaway import throwaway  # noqa: E402
+from project.local import programs  # noqa: E402
+from project.local.throwaway import throwaway  # noqa: E402
 from tests.bench.processes import (  # noqa: E402
     Process,
     call,

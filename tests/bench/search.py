@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pydoc_data.topics import topics
 from typing import Any
 
-from project.throwaway import throwaway
+from project.local.throwaway import throwaway
 
 TURNS = 200_000
 TURNS_PER_RUN = 10
@@ -100,18 +100,18 @@ def measure_page(name: str, user: Any, text: str) -> None:
 
 def ids(user: Any, text: str) -> None:
     """Find a page of turns as the product does."""
-    from chat.transcripts.query import parse
-    from chat.transcripts.search import find
+    from chat.search.find import find
+    from chat.search.query import parse
 
     find(user, parse(text))
 
 
 def results(user: Any, text: str) -> None:
     """Do all that the page of results takes, but for the template."""
-    from chat.transcripts.hits import hits
-    from chat.transcripts.limits import TooSlow
-    from chat.transcripts.query import parse
-    from chat.transcripts.search import find, tally
+    from chat.search.find import find, tally
+    from chat.search.hits import hits
+    from chat.search.limits import TooSlow
+    from chat.search.query import parse
 
     query = parse(text)
     try:
@@ -128,7 +128,7 @@ def obvious(user: Any, text: str) -> None:
     from django.db import OperationalError, connection, transaction
 
     from chat.models import SearchDocument
-    from chat.transcripts.query import parse
+    from chat.search.query import parse
 
     query = parse(text)
     documents = SearchDocument.objects.all()
@@ -210,7 +210,7 @@ def generate(count: int) -> tuple[Any, Any]:
 
 def rows(count: int, first_run: int) -> Iterator[tuple[Any, ...]]:
     """Yield turns whose thoughts are sentences of Python's manual, as search splits them."""
-    from chat.transcripts.words import words
+    from chat.search.words import words
 
     chance = random.Random(7)  # noqa: S311 - it chooses sentences
     sentences = [

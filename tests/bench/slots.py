@@ -14,7 +14,7 @@ import time
 
 from redis import Redis
 
-from project.throwaway import throwaway
+from project.local.throwaway import throwaway
 
 WAITING = (64, 400, 860)
 PROCESSES = 4
@@ -29,7 +29,7 @@ import threading
 from redis import Redis
 from agents.control import Control
 from agents.errors import AgentError
-from agents.reasoning.slots import Lane
+from agents.model.slots import Lane
 from chat.runs.slots import RedisSlots
 
 def call():

@@ -107,7 +107,7 @@ def part_of(process: psutil.Process) -> str:
         "valkey": "valkey",
         "web": "daphne",
         "worker": "celery",
-        "launcher": "project.start",
+        "launcher": "project.local.start",
     }.items():
         if sign in command:
             return part

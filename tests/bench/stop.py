@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 import django  # noqa: E402
 
-from project.throwaway import throwaway  # noqa: E402
+from project.local.throwaway import throwaway  # noqa: E402
 
 ROUNDS = int(os.environ.get("ROUNDS") or 5)
 WANTED = [word.strip() for word in (os.environ.get("PHASES") or "").split(",") if word.strip()]
@@ -53,8 +53,8 @@ def measure(folder: Path, services: dict[str, str]) -> None:
     """Measure beside these services."""
     from django.core.management import call_command
 
-    from tests.stopping.phases import PHASES
-    from tests.stopping.worker import stage
+    from tests.worker_stage.phases import PHASES
+    from tests.worker_stage.worker import stage
 
     call_command("migrate", verbosity=0)
     found: dict[str, list[tuple[float, float | None]]] = {}
@@ -75,9 +75,9 @@ def measure(folder: Path, services: dict[str, str]) -> None:
 
 def one_stop(here: Any, phase: Any, trouble: str) -> tuple[float, float | None]:
     """Bring a run into the phase, stop it, and return the seconds to its end."""
-    from chat.live.streams import client, run_key
     from chat.models import Run
     from chat.runs.stop import stop
+    from chat.stream.streams import client, run_key
 
     *others, run = ask_all(here, phase)
     wait_until(lambda: phase.is_reached(here, run), f"a run {phase.name}")

@@ -9,7 +9,6 @@ from pathlib import Path
 from django.db.models import QuerySet
 
 from agents.errors import Interrupted, NotApproved
-from chat.live.render import render_run
 from chat.models import (
     ENDED,
     Approval,
@@ -20,7 +19,8 @@ from chat.models import (
     Turn,
     TurnStatus,
 )
-from chat.runs.verify import Verdict, verify
+from chat.operations.verify import Verdict, verify
+from chat.stream.render import render_run
 from tests.chaos.page import Shown
 from tests.chaos.people import Asked, Person
 from tests.chaos.scripts import Step
@@ -29,7 +29,7 @@ from tests.chaos.stories import MARK
 INTERRUPTED = Interrupted.__name__
 DENIED, GRANTED = ApprovalStatus.DENIED, ApprovalStatus.GRANTED
 VOLATILE = re.compile(r'data-elapsed="[^"]*"')
-MOST_TOLD = 15
+MAX_TOLD = 15
 
 
 @dataclass
@@ -57,9 +57,9 @@ class Findings:
         """Yield the findings to print, not all of many."""
         kinds = {"lost": self.lost, "duplicated": self.duplicated, "wrong status": self.wrong}
         for kind, found in kinds.items():
-            yield from (f"{kind}: {one}" for one in found[:MOST_TOLD])
-            if len(found) > MOST_TOLD:
-                yield f"{kind}: {len(found) - MOST_TOLD} more"
+            yield from (f"{kind}: {one}" for one in found[:MAX_TOLD])
+            if len(found) > MAX_TOLD:
+                yield f"{kind}: {len(found) - MAX_TOLD} more"
 
 
 def audit(people: Iterable[Person], marks: Path, attempts_are_one: bool) -> Findings:

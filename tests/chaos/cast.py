@@ -10,11 +10,15 @@ from django.core.management import call_command
 from django.test import Client
 
 from chat.models import Conversation, Policy, User
-from tests.chaos.lines import Address, event_line, socket_line
+from tests.chaos.lines import Address, event_transport, socket_transport
 from tests.chaos.people import Asked, Person, Tab
 from tests.chaos.stories import Story, story
 
-TABS = (("socket", socket_line, True), ("events", event_line, True), ("steady", event_line, False))
+TABS = (
+    ("socket", socket_transport, True),
+    ("events", event_transport, True),
+    ("steady", event_transport, False),
+)
 """How the tabs of each person reach the server, and whether their network is lost now and then.
 
 A page whose network stays learns nothing by coming back: it must be told.

@@ -12,7 +12,7 @@ from pathlib import Path
 from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 
-LONGEST_PAUSE = 0.4
+MAX_PAUSE = 0.4
 
 server = MCPServer("marks")
 chance = random.Random()
@@ -32,10 +32,10 @@ def look(token: str) -> str:
 
 
 def _leave(kind: str, token: str) -> str:
-    time.sleep(chance.uniform(0, LONGEST_PAUSE))
+    time.sleep(chance.uniform(0, MAX_PAUSE))
     with file.open("a") as marks:
         marks.write(f"{kind} {token}\n")
-    time.sleep(chance.uniform(0, LONGEST_PAUSE))
+    time.sleep(chance.uniform(0, MAX_PAUSE))
     return f"{kind}ed {token}"
 
 

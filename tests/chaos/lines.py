@@ -19,7 +19,7 @@ LOSSES = (WebSocketException, httpx2.HTTPError, OSError, TimeoutError, StopAsync
 Frame = dict[str, Any]
 
 
-class Line(Protocol):
+class Queue(Protocol):
     """One connection, from its handshake to its loss."""
 
     async def receive(self) -> list[Frame]:
@@ -49,7 +49,7 @@ OpenLine = Callable[[Address, Frame], Any]
 
 
 @asynccontextmanager
-async def socket_line(address: Address, hello: Frame) -> AsyncIterator[Line]:
+async def socket_transport(address: Address, hello: Frame) -> AsyncIterator[Queue]:
     """Open a WebSocket, as pages do first."""
     origin: Any = f"http://{address.host}"
     async with connect(
@@ -60,12 +60,12 @@ async def socket_line(address: Address, hello: Frame) -> AsyncIterator[Line]:
         close_timeout=1,
         max_size=None,
     ) as socket:
-        line = _SocketLine(socket)
+        line = _SocketTransport(socket)
         await line.send(hello)
         yield line
 
 
-class _SocketLine:
+class _SocketTransport:
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
 
@@ -82,7 +82,7 @@ class _SocketLine:
 
 
 @asynccontextmanager
-async def event_line(address: Address, hello: Frame) -> AsyncIterator[Line]:
+async def event_transport(address: Address, hello: Frame) -> AsyncIterator[Queue]:
     """Open a response of events, as pages do where WebSockets do not pass."""
     place = ",".join(f"{run}:{cursor}" for run, cursor in hello["cursors"].items())
     query = f"?after={hello['after']}&cursors={place}"

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tests.chaos.lines import LOSSES, SILENCE_SECONDS, Address, Frame, Line, OpenLine
+from tests.chaos.lines import LOSSES, SILENCE_SECONDS, Address, Frame, OpenLine, Queue
 from tests.chaos.page import Page
 from tests.chaos.stories import Story
 
 ANSWER_SECONDS = 5
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0
+FIRST_PAUSE, MAX_PAUSE = 0.2, 2.0
 AGAIN = 0.1
 """How many of the questions that were answered are sent once more, as a doubtful page would."""
 
@@ -62,7 +62,7 @@ class Tab:
         self._open_line = open_line
         self._chance = chance
         self._life = life
-        self._line: Line | None = None
+        self._line: Queue | None = None
         self._changed = asyncio.Event()
 
     @property
@@ -81,7 +81,7 @@ class Tab:
             self._line = None
             self.losses += 1
             await asyncio.sleep(pause * self._chance.uniform(0.5, 1))
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_PAUSE)
 
     async def say(self, frame: Frame) -> bool:
         """Send a frame, and tell whether there was a line to send it on."""
@@ -105,7 +105,7 @@ class Tab:
                 await asyncio.wait_for(self._changed.wait(), left)
         return True
 
-    async def _follow(self, line: Line) -> bool:
+    async def _follow(self, line: Queue) -> bool:
         """Show what comes until the line is lost or cut, and tell whether it was of use."""
         caught_up = False
         lives = self._chance.expovariate(1 / self._life) if self._life else float("inf")

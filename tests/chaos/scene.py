@@ -22,7 +22,7 @@ RUNS_OF_ONE = 4
 STORY_SECONDS = 2.5
 """A story takes longer than this, so that there are enough of them."""
 
-LONGEST_UNTRUE = 18.0
+MAX_UNTRUE = 18.0
 """Seconds: two rounds of the pages' look at the record, and half as much for a busy machine."""
 
 DRAIN_SECONDS = 90
@@ -71,7 +71,7 @@ class Scene:
             if one.late:
                 found.wrong.append(f"{one.name} did not end within {PATIENCE:.0f} s of being asked")
         for tab in (tab for person in self._people for tab in person.tabs):
-            if tab.longest_untrue > LONGEST_UNTRUE:
+            if tab.longest_untrue > MAX_UNTRUE:
                 found.wrong.append(
                     f"A page ({tab.kind}) showed a run at work {tab.longest_untrue:.1f} s after it "
                     "could have known of its end"

@@ -19,11 +19,11 @@ from urllib.parse import quote
 import psutil
 import redis
 
-from project import programs
-from project.embedded import DATABASE, ROLE, VALKEY_SOCKET, short_folder
-from project.postgres import Postgres
-from project.processes import Child, Program, start, stop
-from project.valkey import Valkey
+from project.local import programs
+from project.local.embedded import DATABASE, ROLE, VALKEY_SOCKET, short_folder
+from project.local.postgres import Postgres
+from project.local.processes import Child, Program, start, stop
+from project.local.valkey import Valkey
 
 ROOT = Path(__file__).resolve().parents[2]
 WEBS = 2
@@ -35,7 +35,7 @@ PATIENCE = 30.0
 SETTLING_SECONDS = 4.0
 """How long a program mostly lives, its start included, before it is struck again."""
 
-LONGEST_AWAY = 2.5
+MAX_AWAY = 2.5
 FROZEN = (0.5, 9.0)
 """Seconds that a frozen process stands still: at times for longer than its lease."""
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from tests.chaos.servers import FROZEN, LONGEST_AWAY, Server, Servers
+from tests.chaos.servers import FROZEN, MAX_AWAY, Server, Servers
 
 
 class Strike(NamedTuple):
@@ -51,7 +51,7 @@ def plan(seed: int, count: int, seconds: float, parts: Collection[str]) -> list[
         Strike(
             moment,
             chance.choices(names, weights)[0],
-            chance.uniform(0, LONGEST_AWAY),
+            chance.uniform(0, MAX_AWAY),
             chance.uniform(*FROZEN),
             chance.random() < PATIENT,
         )

@@ -4,13 +4,13 @@ import random
 
 import pytest
 
-from agents.contracts import Reason, Status
+from agents.contracts import EndReason, Status
 from agents.control import Control
 from agents.loop import run
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.spec import tool
 from agents.tools.toolkit import Toolkit
@@ -51,7 +51,7 @@ def test_a_story_is_told_to_its_end(kind: str, seed: int) -> None:
     outcome = state.outcome
     assert outcome is not None
     assert (outcome.status, outcome.reason) in {
-        (Status(status), Reason(reason)) for status, reason in story.ends
+        (Status(status), EndReason(reason)) for status, reason in story.ends
     }
     if outcome.status is Status.SUCCEEDED:
         assert outcome.answer == story.answer

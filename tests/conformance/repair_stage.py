@@ -10,11 +10,11 @@ from agents.control import Control
 from agents.errors import ToolFailed
 from agents.events import Event, ModelCalled
 from agents.loop import run
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.spec import Tool, tool
 from agents.tools.toolkit import Toolkit

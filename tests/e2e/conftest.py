@@ -20,8 +20,8 @@ from playwright.sync_api import Page, Playwright, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 
 from chat.models import Run, User, Worker
-from project import programs
-from project.processes import Child, Program, start, stop
+from project.local import programs
+from project.local.processes import Child, Program, start, stop
 from tests.e2e.chromium import Chromium
 
 # Playwright keeps a loop running in the test's thread, where Django would refuse its own ORM.

@@ -10,10 +10,10 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page
 
-from chat.live.markdown import render_markdown
 from chat.models import Conversation, ModelCall, Policy, Run, Turn, User
 from chat.models.model_call import digest_of
 from chat.policies import publish_seeds
+from chat.stream.markdown import render_markdown
 
 SignIn = Callable[[Page, User], None]
 WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}}

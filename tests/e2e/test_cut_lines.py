@@ -25,15 +25,15 @@ from websockets.typing import Origin
 
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.choice import ModelChoice
-from chat.live.render import render_run
-from chat.live.streams import StreamId
 from chat.models import Conversation, Policy, Run, User
 from chat.runs.ask import ask
 from chat.runs.stop import stop
+from chat.stream.render import render_run
+from chat.stream.streams import StreamId
 from chat.templatetags.turns import SHOWN_TURNS
-from tests.lines.cutting import CuttingProxy
+from tests.transports.cutting import CuttingProxy
 
-PAGE = Path(__file__).parents[1] / "lines" / "page.mjs"
+PAGE = Path(__file__).parents[1] / "transports" / "page.mjs"
 CUTS = 1000
 TURNS, WORDS, RATE = 900, 40, 100
 SEED = 4

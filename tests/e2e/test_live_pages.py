@@ -11,10 +11,10 @@ from playwright.sync_api import Page, Route, expect
 
 from agents.policies.spec import PolicySpec
 from agents.providers.choice import ModelChoice
-from chat.live.frames import run_created
-from chat.live.render import render_run
 from chat.models import Conversation, Policy, Run, User
 from chat.runs.ask import ask
+from chat.stream.frames import run_created
+from chat.stream.render import render_run
 from tests.e2e.asking import ask as ask_at
 
 COMPUTE = 'Thought: I compute.\nAction: calculator\nAction Input: {"expression": "2 + 2"}'

@@ -32,7 +32,7 @@ def told(tmp_path: Path, wait_for: Callable[..., None]) -> Iterator[tuple[str, s
     output = tmp_path / "output"
     with output.open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "project.start"],
+            [sys.executable, "-m", "project.local.start"],
             cwd=checkout,
             env=kept | {"PORT": "0", "TURNSTONE_LOCAL_SERVERS": "none"},
             stdout=log,

@@ -14,12 +14,12 @@ from django.db import connection
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.choice import ModelChoice
 from chat.models import Conversation, Policy, PolicyVersion, Run, User
-from chat.runs import runner
 from chat.runs.ask import ask
 from chat.runs.stop import stop
+from chat.runs.worker import runner
 from tests.integration.web_process import Web
-from tests.stopping.phases import Phase
-from tests.stopping.worker import Stage, stage
+from tests.worker_stage.phases import Phase
+from tests.worker_stage.worker import Stage, stage
 
 Script = list[dict[str, Any]]
 

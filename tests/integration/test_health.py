@@ -15,7 +15,7 @@ from django.test import AsyncClient, AsyncRequestFactory
 from pytest_django import Settings
 
 from chat.models import Worker
-from project.health import readyz
+from project.ops.health import readyz
 
 pytestmark = pytest.mark.django_db
 

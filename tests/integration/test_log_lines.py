@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from project.terminal import Terminal
+from project.local.terminal import Terminal
 from tests.integration.web_process import Web
 
 FORGED = "18:00:00 root: FAKE LOG LINE"

@@ -10,9 +10,9 @@ from django.db import connection
 from django.db.utils import DataError, IntegrityError
 
 from chat.models import Run, RunStatus
-from chat.runs import runner
+from chat.runs.worker import runner
 from project.logging import JsonFormatter, TextFormatter
-from project.rows import shortened
+from project.ops.rows import shortened
 
 STATEMENTS = {
     "violates check constraint": (

@@ -7,9 +7,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from project.embedded import DATABASE, ROLE, short_folder
-from project.postgres import Postgres
-from project.processes import start, stop
+from project.local.embedded import DATABASE, ROLE, short_folder
+from project.local.postgres import Postgres
+from project.local.processes import start, stop
 
 SAFE = ("fsync", "synchronous_commit", "full_page_writes")
 

@@ -42,7 +42,7 @@ class Launch:
         self.checkout = checkout
         self.lines: list[str] = []
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "project.start"],
+            [sys.executable, "-m", "project.local.start"],
             cwd=checkout,
             env=kept | defaults | environment,
             stdout=subprocess.PIPE,

@@ -30,7 +30,7 @@ def checkout(tmp_path: Path) -> Path:
 
 def _make(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-I", "project/environment.py"],
+        [sys.executable, "-I", "project/local/environment.py"],
         cwd=checkout,
         env=os.environ | environment,
         capture_output=True,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import psutil
 
-from project import programs
-from project.processes import Child, start, stop
+from project.local import programs
+from project.local.processes import Child, start, stop
 
 
 class Web:

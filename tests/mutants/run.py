@@ -1,8 +1,9 @@
 """Make small mistakes in the run machinery, and see whether its tests notice: `make mutants`.
 
-`SEED=` and `COUNT=` choose a sample of all mistakes in chat/runs and chat/live; the same seed on
-the same source makes the same ones. Each is made in a copy of the source and met by the tests that
-are about its file, all beside one Postgres and one Valkey. What survives is printed as it is.
+`SEED=` and `COUNT=` choose a sample of all mistakes in chat/runs, chat/stream and chat/live; the
+same seed on the same source makes the same ones. Each is made in a copy of the source and met by
+the tests that are about its file, all beside one Postgres and one Valkey. What survives is printed
+as it is.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from project.throwaway import throwaway
+from project.local.throwaway import throwaway
 from tests.mutants.making import Place, mutant, places
 from tests.mutants.matter import TESTS
 

@@ -9,7 +9,7 @@ from tests.mutants.making import mutant, places
 from tests.mutants.matter import TESTS
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("chat/runs", "chat/live")
+FOLDERS = ("chat/runs", "chat/runs/record", "chat/runs/worker", "chat/live", "chat/stream")
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ _GREETS = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN_PARTS = re.compile(r"(?:[?.;,]\s+(?:and\s+|then\s+)*|\s+and then\s+|\s+and\s+|\s+then\s+)")
-_MOST_PARTS = 5
-_LONGEST_IN_PARTS = 500
+_MAX_PARTS = 5
+_MAX_IN_PARTS = 500
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ def _parts(goal: str, previous: str) -> list[str]:
     """Return the parts of the question that can each be answered; none if they cannot all be."""
     if _read(goal, previous, _READERS_OF_ANY_TEXT) is not None:
         return [goal]
-    parts = [part for part in _BETWEEN_PARTS.split(goal[:_LONGEST_IN_PARTS]) if part.strip()]
-    if len(goal) <= _LONGEST_IN_PARTS and 2 <= len(parts) <= _MOST_PARTS:
+    parts = [part for part in _BETWEEN_PARTS.split(goal[:_MAX_IN_PARTS]) if part.strip()]
+    if len(goal) <= _MAX_IN_PARTS and 2 <= len(parts) <= _MAX_PARTS:
         # Any number will do to find out whether a part that says "that" can be read.
         before = [previous, *("1" for _ in parts)]
         if all(_read(part, known) is not None for part, known in zip(parts, before, strict=False)):

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from chat.models import Run
-from chat.transcripts.index import index_run_ended, index_turn
+from chat.search.index import index_run_ended, index_turn
 
 
 class Command(BaseCommand):

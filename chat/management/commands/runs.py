@@ -11,8 +11,8 @@ from chat.models import ENDED, LIVE, Run, RunStatus
 from chat.operations.listing import COLUMNS, chosen, row, whole
 from chat.operations.requeue import CannotRequeue, requeue
 from chat.operations.table import table
+from chat.operations.verify import Verdict, verify
 from chat.runs.stop import BY_AN_ADMINISTRATOR, stop
-from chat.runs.verify import Verdict, verify
 
 CHUNK = 200
 SUMMARY = {

@@ -1,9 +1,9 @@
 // The page's one line: says hello with the cursors, comes back after every loss, notices silence,
 // and finds another way where WebSockets do not pass.
 
-import { EventLine } from "./event_line.js"
-import { isFinal, nextKind, pause } from "./patience.js"
-import { SocketLine } from "./socket_line.js"
+import { EventTransport } from "./event_transport.js"
+import { isFinal, nextKind, pause } from "./backoff.js"
+import { SocketTransport } from "./socket_transport.js"
 
 const SILENCE_MS = 20_000
 const STALE_MS = 12_000
@@ -15,7 +15,7 @@ const HIDDEN_MS = 30_000
 export class Connection {
   #addresses
   #page
-  #line = null
+  #transport = null
   #probe = null
   #backlog = null
   #losses = 0
@@ -42,11 +42,11 @@ export class Connection {
   }
 
   get isOpen() {
-    return this.#line !== null && this.#backlog === null
+    return this.#transport !== null && this.#backlog === null
   }
 
   send(message) {
-    return this.isOpen && this.#line.send(message)
+    return this.isOpen && this.#transport.send(message)
   }
 
   // Nothing more is to come, for a reason that the server would give.
@@ -61,7 +61,7 @@ export class Connection {
     this.#backlog = []
     const kind = nextKind(this.#unopened)
     let hasOpened = false
-    this.#line = this.#make(kind === "events" ? EventLine : SocketLine, {
+    this.#transport = this.#make(kind === "events" ? EventTransport : SocketTransport, {
       opened: () => {
         hasOpened = true
         this.#opened(kind)
@@ -125,15 +125,15 @@ export class Connection {
 
   #drop() {
     clearTimeout(this.#retry)
-    this.#line?.close()
+    this.#transport?.close()
     this.#probe?.close()
-    this.#line = this.#probe = null
+    this.#transport = this.#probe = null
   }
 
   #watch() {
-    if (!this.#line) return
+    if (!this.#transport) return
     if (Date.now() - this.#heard > SILENCE_MS) this.#lose()
-    else if (this.#line.kind === "events") this.#watchEvents()
+    else if (this.#transport.kind === "events") this.#watchEvents()
     else if (!document.hidden && this.isOpen && this.#page.isWaiting?.()) this.#watchWaiting()
   }
 
@@ -158,15 +158,15 @@ export class Connection {
   // The events go on until a socket has opened; it then takes over where they stand.
   #tryASocket() {
     this.#probed = Date.now()
-    const probe = this.#make(SocketLine, {
+    const probe = this.#make(SocketTransport, {
       opened: () => {
-        this.#line.close()
-        this.#line = probe
+        this.#transport.close()
+        this.#transport = probe
         this.#probe = null
         this.#opened("socket")
       },
       closed: (code) => {
-        if (this.#line === probe) this.#lose(code)
+        if (this.#transport === probe) this.#lose(code)
         else this.#probe = null
       },
     })
@@ -180,6 +180,6 @@ export class Connection {
   #wake() {
     this.#hidden = 0
     if (this.#isOver) return
-    if (!this.#line || Date.now() - this.#heard > STALE_MS) this.#open()
+    if (!this.#transport || Date.now() - this.#heard > STALE_MS) this.#open()
   }
 }

@@ -6,7 +6,7 @@ import { isAfter } from "./cursor.js"
 import { grow } from "./growing.js"
 import { element, partOfPage, putInPlace } from "./html.js"
 import { Outline } from "./outline.js"
-import { GONE, isSignedOut } from "./patience.js"
+import { GONE, isSignedOut } from "./backoff.js"
 import { Preview } from "./preview.js"
 import { begin, isLive, take } from "./run_state.js"
 import { wordsOf } from "./run_words.js"
@@ -103,7 +103,7 @@ export class Reading {
   }
 
   #line(state, code) {
-    this.#root.dataset.line = state
+    this.#root.dataset.connection = state
     if (state === "over") this.#say(isSignedOut(code) ? "You are signed out. Sign in again to go on." : GONE)
     else if (state === "lost") this.#say("Connection lost. Reconnecting.")
     else this.#say(this.#now())

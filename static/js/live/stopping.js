@@ -1,9 +1,9 @@
-// The runs that shall stop. A wish is sent until its run has ended: over the line, or as a form where
+// The runs that shall stop. A stop is sent until its run has ended: over the line, or as a form where
 // there is none, and once more when a line is back that was lost meanwhile.
 
 export class Stopping {
   #page
-  #wished = new Set()
+  #asked = new Set()
 
   // `page` has live() runs, send(message), form() to post, and changed(problem).
   constructor(page) {
@@ -11,22 +11,22 @@ export class Stopping {
   }
 
   get isWished() {
-    return this.#page.live().some((run) => this.#wished.has(run.id))
+    return this.#page.live().some((run) => this.#asked.has(run.id))
   }
 
   all() {
-    for (const run of this.#page.live()) this.#wished.add(run.id)
+    for (const run of this.#page.live()) this.#asked.add(run.id)
     this.send()
   }
 
   send() {
     for (const { id } of this.#page.live()) {
-      if (this.#wished.has(id) && !this.#page.send({ type: "stop", run: id })) this.#post(id)
+      if (this.#asked.has(id) && !this.#page.send({ type: "stop", run: id })) this.#post(id)
     }
   }
 
   forget() {
-    this.#wished.clear()
+    this.#asked.clear()
   }
 
   async #post(run) {
@@ -36,7 +36,7 @@ export class Stopping {
     } catch {
       return this.#page.changed("") // It goes out when the line is back.
     }
-    this.#wished.delete(run)
+    this.#asked.delete(run)
     this.#page.changed("The run could not be stopped. Try again in a moment.")
   }
 }

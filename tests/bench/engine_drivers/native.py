@@ -39,7 +39,7 @@ class Calls:
         call["name"] = name or call["name"]
         call["inputs"] += inputs or ""
 
-    def messages(self, said: str, carry_out: Callable[[str], object]) -> list[dict[str, Any]]:
+    def messages(self, said: str, run_action: Callable[[str], object]) -> list[dict[str, Any]]:
         """Carry the calls out, and return the messages that tell of them."""
         requests = [
             {
@@ -50,7 +50,7 @@ class Calls:
             for call in self._calls.values()
         ]
         results = [
-            {"role": "tool", "tool_call_id": c["id"], "content": str(carry_out(c["inputs"]))}
+            {"role": "tool", "tool_call_id": c["id"], "content": str(run_action(c["inputs"]))}
             for c in self._calls.values()
         ]
         return [{"role": "assistant", "content": said, "tool_calls": requests}, *results]

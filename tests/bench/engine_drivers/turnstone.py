@@ -5,12 +5,12 @@ from pydantic import SecretStr
 from agents.control import Control
 from agents.events import AnswerDelta, Observed, RunEnded, ThoughtDelta
 from agents.loop import run
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.choice import Credentials
 from agents.providers.openai import OpenAIProvider
-from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.spec import tool
 from agents.tools.toolkit import Toolkit

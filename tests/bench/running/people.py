@@ -27,11 +27,11 @@ from redis import Redis  # noqa: E402
 
 from agents.policies.spec import PolicySpec  # noqa: E402
 from agents.providers.choice import ModelChoice  # noqa: E402
-from chat.live.streams import run_key  # noqa: E402
 from chat.models import Conversation, Policy, Run, RunStatus, User  # noqa: E402
 from chat.runs.ask import ask  # noqa: E402
-from chat.runs.patience import hand_back  # noqa: E402
+from chat.runs.db_retry import release_connection  # noqa: E402
 from chat.runs.stop import stop  # noqa: E402
+from chat.stream.streams import run_key  # noqa: E402
 from tests.bench.running.script import (  # noqa: E402
     IDEAL_SECONDS,
     QUESTION,
@@ -103,7 +103,7 @@ class People:
         choice = ModelChoice(provider="openai", base_url=f"{url}/text/v1", model="fake")
         policy = Policy.objects.create(slug=f"bench-{name}", name="Bench")
         self._version = policy.publish(PolicySpec(policy="explicit", model=choice, tools=(TOOL,)))
-        hand_back()
+        release_connection()
         self._runs: dict[int, Watched] = {}
         self._lock = threading.Lock()
         self._askers = ThreadPoolExecutor(8)
@@ -132,7 +132,7 @@ class People:
             pk, run = self._one_that_speaks({id(run) for _, run in stopped}, len(stopped))
             at = time.monotonic()
             stop(Run.objects.get(pk=pk))
-            hand_back()
+            release_connection()
             stopped.append((at, run))
         self._wait_for([run for _, run in stopped])
         return [run.ended - at for at, run in stopped]
@@ -162,7 +162,7 @@ class People:
             runs = {pk: run for pk, run in self._runs.items() if not run.ended}
         for pk in runs:
             stop(Run.objects.get(pk=pk))
-        hand_back()
+        release_connection()
         self._wait_for(list(runs.values()))
 
     def ask_at_once(self) -> list[float]:
@@ -202,7 +202,7 @@ class People:
         except Exception as error:
             give_up(f"Asking failed: {error!r}")
         finally:
-            hand_back()
+            release_connection()
 
     def _read(self) -> None:
         """Read all runs' streams, as the reader of a web process does."""

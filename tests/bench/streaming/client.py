@@ -19,7 +19,7 @@ from typing import Any
 TOKEN = re.compile(rb"(\d{10,20});")
 READY = {"turnstone": b"caught_up", "floor": b"ready", "chainlit": b"40{"}
 QUIET_SECONDS = 8
-LONGEST_SECONDS = 90
+MAX_SECONDS = 90
 AT_ONCE = 50
 
 
@@ -151,7 +151,7 @@ async def main() -> None:
         socket.start()
     wanted = len(sockets) * order["tokens"]
     began = time.monotonic()
-    while len(tally.delays) < wanted and time.monotonic() - began < LONGEST_SECONDS:
+    while len(tally.delays) < wanted and time.monotonic() - began < MAX_SECONDS:
         await asyncio.sleep(0.05)
         if time.monotonic_ns() - (tally.last or time.monotonic_ns()) > QUIET_SECONDS * 1e9:
             break

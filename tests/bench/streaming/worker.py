@@ -11,7 +11,7 @@ import django
 django.setup()
 
 from agents.control import Control  # noqa: E402
-from chat.live.publisher import publisher  # noqa: E402
+from chat.stream.publisher import publisher  # noqa: E402
 from tests.bench.streaming.pace import keep_pace  # noqa: E402
 
 

@@ -5,17 +5,17 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agents.act.carry_out import carry_on
+from agents.act.run_action import continue_action
 from agents.contracts import Outcome, Status, ToolCall, Turn
 from agents.control import Control
 from agents.errors import ToolFailed
 from agents.events import ActionProposed, ActionStarted, Event, ModelCalled, Observed, RunEnded
 from agents.loop import run
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.spec import Tool, tool
 from agents.tools.toolkit import Toolkit
@@ -171,7 +171,7 @@ def check_resume(case: Case) -> str | None:
     ran: list[str] = []
     kit = Toolkit([_noting("act", ran)])
     try:
-        list(carry_on(State("Q?", turns=[Turn(index=0)]), kit, Control()))
+        list(continue_action(State("Q?", turns=[Turn(index=0)]), kit, Control()))
         refused = False
     except ValueError:
         refused = True

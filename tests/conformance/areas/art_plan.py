@@ -7,15 +7,15 @@ from typing import Any
 from agents.contracts import Outcome
 from agents.control import Control
 from agents.loop import run
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
-from agents.reasoning.parsing_calls import PlannedCall
-from agents.reasoning.parsing_plan import parse_execution, parse_plan
-from agents.reasoning.plan_changes import plan_changes
-from agents.reasoning.plan_reader import PlanReader
+from agents.reading.calls import PlannedCall
+from agents.reading.changes import plan_changes
+from agents.reading.plan import parse_execution, parse_plan
+from agents.reading.plan_reply import PlanReader
 from agents.state import State
 from agents.tools.toolkit import Toolkit
 

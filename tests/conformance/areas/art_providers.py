@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from agents.compat.standard_prompt import check_prompt
 from agents.contracts import Message, Role
 from agents.control import Control
 from agents.errors import (
@@ -17,12 +18,11 @@ from agents.errors import (
     SlotTaken,
     UnknownProvider,
 )
+from agents.model.model import Model
+from agents.model.pool import ProviderManager, Wanted
+from agents.model.slots import InProcessSlots
 from agents.providers.base import Provider
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.manager import ProviderManager, Wanted
-from agents.reasoning.model import Model
-from agents.reasoning.slots import InProcessSlots
-from agents.reasoning.standard_prompt import check_prompt
 
 Case = dict[str, Any]
 

@@ -3,20 +3,20 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agents.act.by_name import REMINDER
-from agents.contracts import Observation, Reason, ReasonKind, ReasonNode, Status, ToolCall, Turn
+from agents.act.named_tool import REMINDER
+from agents.contracts import EndReason, Observation, Status, Thought, ThoughtKind, ToolCall, Turn
 from agents.control import Control
 from agents.errors import ParseError
 from agents.events import ModelCalled
 from agents.loop import run
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
+from agents.prompting.prompts import enclosed_observation
+from agents.prompting.scratchpad import input_text, scratchpad
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
-from agents.reasoning.parsing_text import ReplyReader
-from agents.reasoning.prompts import enclosed_observation
-from agents.reasoning.scratchpad import input_text, scratchpad
+from agents.reading.text_reply import ReplyReader
 from agents.state import State, observed
 from agents.tools.spec import Tool, tool
 from agents.tools.toolkit import Toolkit
@@ -81,11 +81,11 @@ def check_loop(case: Case) -> str | None:
     outcome = state.outcome
     assert outcome is not None, "the run has no end"
     steps = expected["steps"]
-    if outcome.reason is Reason.REPEATS:
+    if outcome.reason is EndReason.REPEATS:
         steps = steps[: len(state.turns)]
     reasons = [_step_differs(turn, step, kit) for turn, step in _paired(state, steps)]
     thoughts = [call for call in calls if call.purpose == "think"]
-    if outcome.reason is Reason.REPEATS:
+    if outcome.reason is EndReason.REPEATS:
         assert outcome.partial, "an answer without an end must be marked as partial"
         return REPEATED
     assert len(thoughts) == expected["llm_calls"], f"{len(thoughts)} calls to think"
@@ -210,12 +210,12 @@ def _same_name(found: str, name: str) -> bool:
 def _turn(asked: str | Mapping[str, str]) -> Turn:
     if isinstance(asked, str):
         broken = Observation(text=REMINDER, error=ParseError.__name__)
-        thought = ReasonNode(kind=ReasonKind.THOUGHT, text=asked)
+        thought = Thought(kind=ThoughtKind.THOUGHT, text=asked)
         return Turn(index=0, thought=thought, observation=broken)
     call = ToolCall(tool=asked["action"], inputs={"text": asked["action_input"]})
     return Turn(
         index=0,
-        thought=ReasonNode(kind=ReasonKind.ACTION, text=asked["thought"], call=call),
+        thought=Thought(kind=ThoughtKind.ACTION, text=asked["thought"], call=call),
         action=call,
         observation=Observation(text=asked["observation"]),
     )

@@ -5,20 +5,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agents.act.approval import Approval, Ask, nobody
-from agents.contracts import Outcome, Reason, Status, ToolCall
+from agents.act.approval import ApprovalAnswer, Ask, nobody
+from agents.contracts import EndReason, Outcome, Status, ToolCall
 from agents.control import Control
 from agents.errors import ToolFailed
 from agents.events import ActionStarted, Event, ModelCalled, RunEnded
 from agents.loop import run
-from agents.memory import action_text
-from agents.planning import fallback_plan, needs_plan, plan_of
+from agents.model.model import Model
+from agents.planning import fallback_plan, goal_plan_of, needs_plan
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.planned import EXEMPT
 from agents.policies.spec import Limits, PolicySpec
+from agents.prompting.window import action_text
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.spec import Safety, Tool, tool
 from agents.tools.toolkit import Toolkit
@@ -72,7 +72,7 @@ def check_stop(case: Case) -> str | None:
         words = [word.strip() for word in given.split(",")]
         script = [_step("works" if word == "ok" else "fails", at=n) for n, word in enumerate(words)]
         played = _play([*script, _step("complete", result="done")])
-        assert (played.outcome.reason is Reason.FAILURES) == expected["stopped"]
+        assert (played.outcome.reason is EndReason.FAILURES) == expected["stopped"]
         return None
     if any("parse" in name for name in given):
         return PARSE_FAILURES
@@ -88,7 +88,7 @@ def check_stop(case: Case) -> str | None:
         script = [_step(names[number % 2], at=number) for number in range(most)]
         played = _play([*script, SUMMARY], max_turns=most)
         assert len(played.state.turns) == expected["iterations"]
-        assert played.outcome.reason is Reason.TURNS
+        assert played.outcome.reason is EndReason.TURNS
     assert played.is_success == expected["success"]
     return None
 
@@ -110,7 +110,7 @@ def check_loop(case: Case) -> str | None:
     settings = {"max_same_tool": given.get("max_same_tool_calls", 5)}
     tools = [_accepting(name) for name in {name for name, _, _ in calls}]
     played = _play([*script, SUMMARY], settings=settings, tools=tools)
-    assert (played.outcome.reason is Reason.REPEATS) == expected["stopped"]
+    assert (played.outcome.reason is EndReason.REPEATS) == expected["stopped"]
     assert expected.get("error_contains", "") in played.outcome.message
     return None
 
@@ -135,9 +135,9 @@ def check_approval(case: Case) -> str | None:
     approver = given["approver"]
     asked: list[str] = []
 
-    def ask(risky: Tool, call: ToolCall, why: str) -> Approval:
+    def ask(risky: Tool, call: ToolCall, why: str) -> ApprovalAnswer:
         asked.append(risky.name)
-        return Approval(granted=approver is not None and "True" in str(approver))
+        return ApprovalAnswer(granted=approver is not None and "True" in str(approver))
 
     risky = _accepting("risky", Safety(given["safety_level"]))
     script = [_step("risky", selector="x"), _step("complete", result="done")]
@@ -160,7 +160,7 @@ def check_planning(case: Case) -> str | None:
         played = _play(
             [{"fail": "busy"}, _step("complete", result="done")], settings={"planning": "always"}
         )
-        plan = plan_of(played.state.turns)
+        plan = goal_plan_of(played.state.turns)
         assert plan is not None
         assert plan == fallback_plan(GOAL).settled(plan.goals[0].status, plan.goals[0].outcome)
         (phase,) = expected["phases"]

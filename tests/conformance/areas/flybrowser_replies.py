@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from agents.reasoning.parsing_structured import Structured, parse_structured
-from agents.reasoning.structure import clamped_confidence, complaints, mended_shorthand
+from agents.reading.structured.fields import clamped_confidence, complaints, mended_shorthand
+from agents.reading.structured.parse import Structured, parse_structured
 
 Case = dict[str, Any]
 

@@ -5,8 +5,8 @@ import re
 from typing import Any
 
 from agents.errors import ParseError
-from agents.reasoning.action_reader import ActionReader, Reply
-from agents.reasoning.parsing_action import read_inputs
+from agents.reading.action import read_inputs
+from agents.reading.action_reply import ActionReader, ActionReply
 
 Case = dict[str, Any]
 
@@ -89,7 +89,7 @@ def check_marker(case: Case) -> str | None:
     return None
 
 
-def _read(text: str) -> Reply:
+def _read(text: str) -> ActionReply:
     replies = []
     for pieces in ([text], list(text)):
         reader = ActionReader()

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import ConfigDict, create_model
 
 from agents.errors import ToolFailed
-from agents.tools.extras import Extras, Handed
+from agents.tools.attachments import Extras, Handed
 from agents.tools.spec import Tool, tool
 from tests.conformance.repair_stage import ANSWER, Case, act, failing, play
 

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator
 
-from agents.act.approval import Approval, Approved
-from agents.act.by_name import ByName
-from agents.contracts import ReasonKind, ReasonNode, Status, ToolCall, Turn
+from agents.act.approval import ApprovalAnswer, ApprovedAct
+from agents.act.named_tool import NamedToolAct
+from agents.contracts import Status, Thought, ThoughtKind, ToolCall, Turn
 from agents.control import Control
 from agents.events import AnswerDelta, Event, ObservationDelta, Observed
 from agents.policies.self_repair import Settings
@@ -69,13 +69,13 @@ def check_approval(case: Case) -> str | None:
         """Run a command."""
         return f"ran {command}"
 
-    def say(_: Tool, __: ToolCall, why: str) -> Approval:
-        return Approval(granted=asked["approve"], feedback=asked.get("feedback", ""))
+    def say(_: Tool, __: ToolCall, why: str) -> ApprovalAnswer:
+        return ApprovalAnswer(granted=asked["approve"], feedback=asked.get("feedback", ""))
 
     kit = Toolkit([shell])
     call = ToolCall(tool="shell", inputs={"command": "rm"})
-    node = ReasonNode(kind=ReasonKind.ACTION, text="", call=call)
-    act = Approved(ByName(kit, Control()), kit, say)
+    node = Thought(kind=ThoughtKind.ACTION, text="", call=call)
+    act = ApprovedAct(NamedToolAct(kit, Control()), kit, say)
     events = list(act(State("Q?", turns=[Turn(index=0, thought=node)])))
     (seen,) = [event.observation for event in events if isinstance(event, Observed)]
     is_error = expected.get("tool_result_is_error", not asked["approve"])

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from agents.contracts import (
+    EndReason,
     Observation,
     Outcome,
-    Reason,
-    ReasonKind,
-    ReasonNode,
     Status,
+    Step,
+    Thought,
+    ThoughtKind,
     ToolCall,
     Turn,
 )
@@ -23,16 +24,16 @@ from agents.decide import react
 from agents.errors import ToolFailed
 from agents.events import ModelCalled
 from agents.loop import run
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
-from agents.preview import preview
 from agents.providers.base import Finish, ModelRequest, Token, encoded
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
 from agents.state import State, observed
-from agents.summarize import Summarize
-from agents.think.settle import settled_goal
+from agents.summarize import FinalAnswer
+from agents.terminal.preview import preview
+from agents.think.clarify import settled_goal
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
@@ -85,7 +86,8 @@ def check_loop(case: Case) -> str | None:
 
 def check_decision(case: Case) -> str | None:
     """Decide after the latest turn that the case names."""
-    decided = react(State("g", turns=_turns(case["input"]))).step.name
+    step = react(State("g", turns=_turns(case["input"]))).step
+    decided = "REASON" if step is Step.THINK else step.name
     assert decided == case["expected"], _difference(decided, case["expected"])
     return None
 
@@ -94,14 +96,14 @@ def check_summary(case: Case) -> str | None:
     """Sum up a run with or without an answer."""
     asked, expected = case["input"], case["expected"]
     answer = asked.get("final_answer") or ""
-    kind = ReasonKind.FINAL if answer else ReasonKind.THOUGHT
-    node = ReasonNode(kind=kind, text="t", answer=answer)
-    state = State("g", turns=[Turn(index=0, thought=node)], halted=Reason.TURNS)
+    kind = ThoughtKind.FINAL if answer else ThoughtKind.THOUGHT
+    node = Thought(kind=kind, text="t", answer=answer)
+    state = State("g", turns=[Turn(index=0, thought=node)], halted=EndReason.TURNS)
     has_failed = any("error" in key or "raise" in key for key in asked)
     said = {"fail": "busy"} if has_failed else {"say": asked.get("llm_reply") or ""}
     model = Model(ScriptedProvider([said]), Control())
     called = False
-    for event in Summarize(model, 1)(state):
+    for event in FinalAnswer(model, 1)(state):
         state.apply(event)
         called = called or isinstance(event, ModelCalled)
     outcome = _outcome(state)
@@ -126,7 +128,7 @@ def check_goal(case: Case) -> str | None:
         if isinstance(event, ModelCalled)
     ]
     outcome = _outcome(state)
-    question = outcome.answer if outcome.reason is Reason.ASKED else None
+    question = outcome.answer if outcome.reason is EndReason.ASKED else None
     wanted = expected.get("question")
     assert question == (wanted and wanted.strip()), _difference(question, wanted)
     goal = settled_goal(state.turns[0]) or ""
@@ -274,11 +276,11 @@ def _turns(described: object) -> list[Turn]:
         return []
     call = ToolCall(tool="t", inputs={})
     if "OBSERV" in words or "TOOL" in words:
-        node = ReasonNode(kind=ReasonKind.ACTION, text="do", call=call)
+        node = Thought(kind=ThoughtKind.ACTION, text="do", call=call)
         return [Turn(index=0, thought=node, action=call, observation=Observation(text="OK"))]
-    kinds = [kind for kind in ReasonKind if kind.name in words]
+    kinds = [kind for kind in ThoughtKind if kind.name in words]
     assert kinds, f"what {described!r} means is not known"
-    node = ReasonNode(kind=kinds[-1], text="do", answer="a" if "FINAL" in words else "")
+    node = Thought(kind=kinds[-1], text="do", answer="a" if "FINAL" in words else "")
     return [Turn(index=0, thought=node)]
 
 

@@ -9,20 +9,20 @@ from agents.contracts import Observation, ToolCall
 from agents.control import Control
 from agents.errors import ConfigurationError, InvalidInputs, ToolFailed
 from agents.loop import run
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
 from agents.state import State
+from agents.text import unfenced
 from agents.tools.calculator import calculator
-from agents.tools.inputs import unfenced
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.python_repl import python_repl_tool
-from agents.tools.sandbox import find_sandbox
+from agents.tools.sandbox.choice import find_sandbox
 from agents.tools.spec import Tool, tool
 from agents.tools.toolkit import Toolkit
-from agents.tools.web_address import web_url
+from agents.tools.web.address import web_url
 
 Case = dict[str, Any]
 

@@ -14,10 +14,10 @@ from django.db import connection
 from django.test import Client
 
 from agents.control import Control
-from chat.live.channel import Channel
-from chat.live.publisher import publisher
 from chat.models import Conversation, Run, User
 from chat.runs.lease import claim
+from chat.stream.channel import Channel
+from chat.stream.publisher import publisher
 from project.asgi import application
 
 untyped: Any = ApplicationCommunicator

@@ -9,7 +9,7 @@ from channels.db import database_sync_to_async
 from django.contrib.auth.models import Group
 
 from chat.models import Approval, Conversation, Run, User
-from chat.runs import runner
+from chat.runs.worker import runner
 
 PageOf = Callable[..., Awaitable[Any]]
 SUM = 'Thought: I reckon.\nAction: calculator\nAction Input: {"expression": "6 * 7"}'

@@ -13,10 +13,10 @@ from django.db import connection
 from django.test import Client
 
 from chat.live import event_stream
-from chat.live.channel import Channel
-from chat.live.event_stream import MOST_CHARACTERS
-from chat.live.publisher import publisher
+from chat.live.event_stream import MAX_CHARACTERS
 from chat.models import Conversation, Run, User
+from chat.stream.channel import Channel
+from chat.stream.publisher import publisher
 
 EventsOf = Callable[..., Awaitable[Any]]
 Claimed = Callable[[], Awaitable[tuple[Run, Channel]]]
@@ -120,7 +120,7 @@ async def test_a_response_ends_when_it_has_been_long_enough_and_the_next_loses_n
     run, channel = await claimed()
     page = await events_of(ada, conversation, f"after={run.pk}&cursors={run.pk}:1-0")
     piece = "x" * 1_000_000
-    for _ in range(MOST_CHARACTERS // len(piece) + 2):
+    for _ in range(MAX_CHARACTERS // len(piece) + 2):
         channel.put(delta(piece))
         assert await asyncio.to_thread(publisher().flush, 10)
     code = await page.closed()
@@ -129,14 +129,14 @@ async def test_a_response_ends_when_it_has_been_long_enough_and_the_next_loses_n
 
     assert code == 1000
     shown = len(page.text(run.pk))
-    assert MOST_CHARACTERS <= shown < MOST_CHARACTERS + 2 * len(piece)
-    assert shown + len(rest.text(run.pk)) == len(piece) * (MOST_CHARACTERS // len(piece) + 2)
+    assert MAX_CHARACTERS <= shown < MAX_CHARACTERS + 2 * len(piece)
+    assert shown + len(rest.text(run.pk)) == len(piece) * (MAX_CHARACTERS // len(piece) + 2)
 
 
 async def test_a_response_ends_after_a_while_also_where_nothing_comes(
     events_of: EventsOf, ada: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "LONGEST_SECONDS", 0.5)
+    monkeypatch.setattr(event_stream, "MAX_SECONDS", 0.5)
     page = await events_of(ada, conversation)
 
     assert await page.closed() == 1000

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chat.live.inbox import BURST, MOST_CHARACTERS, Inbox
+from chat.live.inbox import BURST, MAX_CHARACTERS, Inbox
 from chat.models import Conversation, User
 
 PageOf = Callable[..., Awaitable[Any]]
@@ -42,15 +42,15 @@ async def test_what_a_page_sends_in_a_moment_is_no_flood(
 
 def test_few_but_long_messages_are_a_flood_too() -> None:
     inbox = Inbox()
-    longest = "x" * (MOST_CHARACTERS // 2)
+    longest = "x" * (MAX_CHARACTERS // 2)
 
     assert [inbox.put(longest) for _ in range(3)] == [True, True, False]
 
 
 async def test_messages_are_taken_in_order_and_make_room() -> None:
     inbox = Inbox()
-    for text in ("one", "x" * MOST_CHARACTERS, "three"):
+    for text in ("one", "x" * MAX_CHARACTERS, "three"):
         inbox.put(text)
 
-    assert [await inbox.take() for _ in range(3)] == ["one", "x" * MOST_CHARACTERS, "three"]
-    assert inbox.put("y" * MOST_CHARACTERS)
+    assert [await inbox.get() for _ in range(3)] == ["one", "x" * MAX_CHARACTERS, "three"]
+    assert inbox.put("y" * MAX_CHARACTERS)

@@ -11,12 +11,12 @@ from redis import Redis
 
 from agents.control import Control
 from agents.errors import Interrupted
-from chat.live.announce import announce_interrupted
-from chat.live.publisher import publisher
-from chat.live.streams import run_key
 from chat.models import Conversation, Run, RunStatus, Turn, User
 from chat.runs.lease import claim, release
 from chat.runs.stop import stop
+from chat.stream.announce import announce_interrupted
+from chat.stream.publisher import publisher
+from chat.stream.streams import run_key
 
 PageOf = Callable[..., Awaitable[Any]]
 

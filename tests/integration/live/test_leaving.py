@@ -98,7 +98,7 @@ async def test_a_page_that_stays_for_long_leaves_the_runs_behind_that_have_ended
     asked: Callable[..., Run],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(viewer_module, "MOST_TOLD", 6)
+    monkeypatch.setattr(viewer_module, "MAX_TOLD", 6)
     page = await page_of(ada, conversation)
     await page.hello()
     (viewer,) = [one for one in viewers() if one.is_open]

@@ -10,9 +10,9 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 
 from agents.control import Control
-from chat.live.publisher import publisher
 from chat.models import Conversation, Run, RunStatus, User
 from chat.runs.lease import claim, release
+from chat.stream.publisher import publisher
 
 PageOf = Callable[..., Awaitable[Any]]
 Asked = Callable[..., Run]

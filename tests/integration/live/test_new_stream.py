@@ -11,11 +11,11 @@ from django.db import connection, transaction
 from redis import Redis
 
 from agents.control import Control
-from chat.live.publisher import publisher
-from chat.live.streams import run_key
 from chat.models import Conversation, PolicyVersion, Run
 from chat.runs.ask import ask
 from chat.runs.lease import claim
+from chat.stream.publisher import publisher
+from chat.stream.streams import run_key
 
 
 def begin_the_run(number: int) -> None:

@@ -14,11 +14,11 @@ from redis import Redis
 
 from agents.control import Control
 from agents.errors import Interrupted
-from chat.live.channel import Channel
-from chat.live.publisher import publisher
-from chat.live.streams import run_key
 from chat.models import Conversation, Run, RunStatus, User
 from chat.runs.lease import claim, give_up
+from chat.stream.channel import Channel
+from chat.stream.publisher import publisher
+from chat.stream.streams import run_key
 
 PageOf = Callable[..., Awaitable[Any]]
 Claimed = Callable[[], Awaitable[tuple[Run, Channel]]]

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from chat.live.reader import Entry, Reader
-from chat.live.streams import StreamId
+from chat.stream.streams import StreamId
 
 
 class Follows:
@@ -15,7 +15,7 @@ class Follows:
     key = "run:0"
     cursor = StreamId(0, 0)
 
-    async def take(self, entries: list[Entry]) -> None:
+    async def deliver(self, entries: list[Entry]) -> None:
         raise AssertionError("There is nothing in this stream.")
 
     def recover(self) -> None:

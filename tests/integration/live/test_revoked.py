@@ -11,12 +11,12 @@ from django.test import Client
 
 from agents.errors import Interrupted
 from chat.live import viewer
-from chat.live.announce import announce
-from chat.live.channel import Channel
-from chat.live.errands import errands
-from chat.live.publisher import publisher
-from chat.live.streams import conversation_key, run_key
 from chat.models import Conversation, Run, User
+from chat.stream.announce import announce
+from chat.stream.channel import Channel
+from chat.stream.deferred import deferred
+from chat.stream.publisher import publisher
+from chat.stream.streams import conversation_key, run_key
 
 PageOf = Callable[..., Awaitable[Any]]
 EventsOf = Callable[..., Awaitable[Any]]
@@ -115,11 +115,11 @@ async def test_nothing_of_a_deleted_conversation_stays_in_redis(
     await do(lambda: announce(run))
     channel.put({"type": "thought.delta", "index": 0, "text": "the secret"})
     assert publisher().flush(10)
-    assert errands().flush(10)
+    assert deferred().flush(10)
     assert b"the secret" in b"".join(_texts(valkey))
 
     await do(conversation.delete)
-    assert errands().flush(10)
+    assert deferred().flush(10)
     channel.put({"type": "thought.delta", "index": 0, "text": "more of the secret"})
     assert publisher().flush(10)
 
@@ -137,7 +137,7 @@ async def test_one_person_has_so_many_pages_and_another_has_theirs(
     conversation: Conversation,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(viewer, "MOST_OF_ONE", 2)
+    monkeypatch.setattr(viewer, "MAX_OF_ONE", 2)
     pages = [await page_of(ada, conversation) for _ in range(2)]
     for page in pages:
         await page.hello()

@@ -7,10 +7,10 @@ from typing import Any
 from channels.db import database_sync_to_async
 
 from agents.control import Control
-from chat.live.consumers import MOST_UNREAD
-from chat.live.publisher import publisher
+from chat.live.consumers import MAX_UNREAD
 from chat.models import Conversation, Run, User
 from chat.runs.lease import claim
+from chat.stream.publisher import publisher
 
 PageOf = Callable[..., Awaitable[Any]]
 PIECE = "x" * 1_000_000
@@ -25,7 +25,7 @@ async def test_a_page_that_never_says_it_has_read_is_cut_off(
     channel = publisher().open(run.pk, 1, Control())
     for page in (silent, reading):
         await page.hello({str(run.pk): "1-0"}, after=run.pk)
-    for _ in range(MOST_UNREAD // len(PIECE) + 1):
+    for _ in range(MAX_UNREAD // len(PIECE) + 1):
         channel.put({"type": "observation.delta", "index": 0, "text": PIECE})
         assert await asyncio.to_thread(publisher().flush, 10)
         await reading.until(lambda frame: frame["type"] == "events")

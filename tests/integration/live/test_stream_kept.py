@@ -5,14 +5,14 @@ from collections.abc import Callable
 from redis import Redis
 
 from agents.control import Control
-from chat.live.announce import announce_interrupted
-from chat.live.channel import KEPT_FRAMES
-from chat.live.errands import errands
-from chat.live.publisher import publisher
-from chat.live.streams import ABANDONED_SECONDS, KEPT_SECONDS, conversation_key, run_key
 from chat.models import Run
-from chat.runs import runner
 from chat.runs.lease import claim, release
+from chat.runs.worker import runner
+from chat.stream.announce import announce_interrupted
+from chat.stream.channel import KEPT_FRAMES
+from chat.stream.deferred import deferred
+from chat.stream.publisher import publisher
+from chat.stream.streams import ABANDONED_SECONDS, KEPT_SECONDS, conversation_key, run_key
 
 
 def left(valkey: Redis, key: str) -> int:
@@ -27,7 +27,7 @@ def test_the_streams_of_a_run_are_kept_for_a_while_after_its_end(
     run = asked([{"say": "Thought: hm\nFinal Answer: 4"}])
     runner.work(run.pk)
     assert publisher().flush(20)
-    assert errands().flush(20)
+    assert deferred().flush(20)
 
     assert 0 < left(valkey, run_key(run.pk)) <= KEPT_SECONDS
     assert 0 < left(valkey, conversation_key(run.conversation_id)) <= KEPT_SECONDS
@@ -44,7 +44,7 @@ def test_a_run_that_nobody_ends_is_kept_for_longer_and_not_for_ever(
     valkey.delete(run_key(run.pk))
     release(run)
     announce_interrupted(run)
-    assert errands().flush(20)
+    assert deferred().flush(20)
 
     assert KEPT_SECONDS < begun <= ABANDONED_SECONDS
     assert KEPT_SECONDS < left(valkey, run_key(run.pk)) <= ABANDONED_SECONDS

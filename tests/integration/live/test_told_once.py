@@ -11,10 +11,10 @@ from channels.db import database_sync_to_async
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from chat.live.channel import Channel
-from chat.live.streams import conversation_key
 from chat.models import Conversation, Run, User
 from chat.runs.lease import fence
+from chat.stream.channel import Channel
+from chat.stream.streams import conversation_key
 
 BLOCKED = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
 

@@ -7,8 +7,8 @@ from channels.db import database_sync_to_async
 from django.db import connection, transaction
 
 from chat.models import Conversation, Run, User
-from tests.stopping.proxy import Proxy
-from tests.stopping.worker import redis_address
+from tests.worker_stage.proxy import Proxy
+from tests.worker_stage.worker import redis_address
 
 PageOf = Callable[..., Awaitable[Any]]
 Asked = Callable[..., Run]

@@ -6,9 +6,9 @@ from typing import Any
 from channels.db import database_sync_to_async
 from prometheus_client import REGISTRY
 
-from chat.live.streams import client, run_key
 from chat.models import Conversation, Run, User
-from chat.runs import runner
+from chat.runs.worker import runner
+from chat.stream.streams import client, run_key
 
 
 def figure(name: str, **labels: str) -> float:

@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async
 
 from chat.models import Conversation, PolicyVersion, Run, RunStatus, TurnStatus, User
 from chat.runs.ask import ask
-from tests.stopping.worker import Stage
+from tests.worker_stage.worker import Stage
 
 WaitFor = Callable[..., None]
 PageOf = Callable[..., Awaitable[Any]]
@@ -145,7 +145,7 @@ async def test_a_run_outlives_a_database_that_goes_away_and_comes_back(
     run, page = await follow(*SLEEPS, tools=("python_repl",))
     await seen(page, run, "action.started")
     worker.postgres.cut()
-    waits = "chat.runs.patience: Waiting for Postgres"
+    waits = "chat.runs.db_retry: Waiting for Postgres"
     await asyncio.to_thread(wait_for, lambda: waits in worker.log.read_text(), "the worker's wait")
     worker.postgres.heal()
     await seen(page, run, "run.ended")

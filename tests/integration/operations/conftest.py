@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from project.backup import address_of
+from project.ops.backup import address_of
 
 ROOT = Path(__file__).resolve().parents[3]
 Parameters = dict[str, Any]

@@ -11,9 +11,9 @@ import redis
 from django.db import connection
 
 from chat.models import Run
-from chat.runs import runner
-from project import backup
+from chat.runs.worker import runner
 from project.errors import CannotStart
+from project.ops import backup
 
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
 Parameters = dict[str, Any]
@@ -125,7 +125,7 @@ def test_a_restore_beside_the_real_database_leaves_the_live_tails_alone(
     backup.save(parameters, file)
     valkey.xadd("run:1", {"d": "[]"}, id="9-1")
 
-    python(empty, "-m", "project.backup", "restore", file)
+    python(empty, "-m", "project.ops.backup", "restore", file)
 
     assert valkey.xlen("run:1") == 1
 
@@ -143,7 +143,7 @@ def test_live_tails_that_are_newer_than_the_backup_are_forgotten_when_one_says_s
     valkey.xadd("run:1", {"d": "[]"}, id="9-1")
     valkey.set("somebody:else", "kept")
 
-    python(empty, "-m", "project.backup", "restore", file, "--forget-streams")
+    python(empty, "-m", "project.ops.backup", "restore", file, "--forget-streams")
 
     assert (valkey.exists("run:1"), valkey.get("somebody:else")) == (0, b"kept")
 
@@ -160,7 +160,7 @@ def test_a_redis_that_is_away_does_not_make_a_good_restore_look_bad(
     backup.save(parameters, file)
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:1")
 
-    words = python(empty, "-m", "project.backup", "restore", file, "--forget-streams", code=1)
+    words = python(empty, "-m", "project.ops.backup", "restore", file, "--forget-streams", code=1)
 
     assert "Restored. Now run: python manage.py migrate" in words
     assert "ERROR: The live tails could not be deleted, so empty that Redis" in words

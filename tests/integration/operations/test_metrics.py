@@ -17,11 +17,11 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat.models import PolicyVersion, Run, User
-from chat.runs import runner
 from chat.runs.lease import claim, release_expired
 from chat.runs.stop import stop
+from chat.runs.worker import runner
 from project.logging import JsonFormatter
-from project.metrics import serve_worker
+from project.ops.metrics import serve_worker
 
 TOKEN = "a-token-for-scrapes"
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'

@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from chat.models import Run
-from project import programs
-from project.processes import Child, start, stop
+from project.local import programs
+from project.local.processes import Child, start, stop
 
 WaitFor = Callable[..., None]
 TOKEN = "a-token-for-scrapes"

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from project.backup import address_of
+from project.ops.backup import address_of
 
 HERE = Path(__file__).parent
 FINISH = """
@@ -190,7 +190,7 @@ def test_a_database_that_lacks_what_nobody_can_make_up_is_refused_in_words(
     before = _shape(empty)
 
     migrating = python(empty, "manage.py", "migrate", code=1)
-    starting = python(empty, "-m", "project.prepare", code=1)
+    starting = python(empty, "-m", "project.local.prepare", code=1)
 
     for words in (migrating.splitlines()[-1], starting.splitlines()[-1]):
         assert "The database lacks chat_turn.thought, which its migrations had made" in words

@@ -15,12 +15,12 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from chat.models import Approval, Conversation, Line, Run, Turn, User
+from chat.models import Approval, Conversation, Queue, Run, Turn, User
 from chat.people.deletion import delete_person
 from chat.people.roles import GROUPS
-from chat.runs import runner
 from chat.runs.lease import claim
-from chat.runs.question import InvalidQuestion
+from chat.runs.validation import InvalidQuestion
+from chat.runs.worker import runner
 
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
 ANSWER = "Final Answer: It is **42**."
@@ -152,7 +152,7 @@ def test_a_person_is_deleted_with_all_that_is_theirs(
     assert list(Conversation.objects.all()) == [kept]
     for model in (Run, Turn, Approval):
         assert not model.objects.exists()
-    assert not Line.objects.filter(owner__username="ada").exists()
+    assert not Queue.objects.filter(owner__username="ada").exists()
 
 
 def test_nothing_is_deleted_unless_the_name_is_typed_again(

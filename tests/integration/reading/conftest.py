@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from agents.policies.spec import PolicySpec
 from chat.models import ENDED, Conversation, Policy, Run, RunStatus, Turn, User
-from chat.transcripts.index import index_run_ended, index_turn
+from chat.search.index import index_run_ended, index_turn
 
 TellRun = Callable[..., Run]
 

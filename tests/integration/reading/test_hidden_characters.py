@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from chat.live.render import render_turn
 from chat.models import Run, User
+from chat.stream.render import render_turn
 from tests.integration.reading.answers import text_of
 from tests.integration.reading.test_page_transcript import stored_call
 

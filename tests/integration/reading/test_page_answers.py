@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from chat.live.markdown import FORM
 from chat.models import Run, User
+from chat.stream.markdown import FORM
 
 TellRun = Callable[..., Run]
 Browse = Callable[[User], Client]

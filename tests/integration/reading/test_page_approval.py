@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.live.render import render_run
 from chat.models import Approval, Run, RunStatus, User
 from chat.runs.approvals import NotOpen, decide
+from chat.stream.render import render_run
 from chat.templatetags.approvals import shown
 from tests.integration.reading.answers import text_of
 

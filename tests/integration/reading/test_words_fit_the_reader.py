@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.live.render import render_run, render_turn
 from chat.models import Approval, Run, User
+from chat.stream.render import render_run, render_turn
 from tests.integration.reading.answers import text_of
 
 TellRun = Callable[..., Run]

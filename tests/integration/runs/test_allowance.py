@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from chat.models import Conversation, PolicyVersion, Run, User
 from chat.runs.ask import ask
-from chat.runs.question import TooManyQuestions
+from chat.runs.validation import TooManyQuestions
 
 Scripted = Callable[..., PolicyVersion]
 

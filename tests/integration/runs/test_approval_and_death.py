@@ -8,7 +8,7 @@ import pytest
 from chat.models import ApprovalStatus, Conversation, PolicyVersion, Run, RunStatus, User
 from chat.runs.approvals import decide
 from chat.runs.ask import ask
-from tests.stopping.worker import Stage
+from tests.worker_stage.worker import Stage
 
 WaitFor = Callable[..., None]
 LONG = 'Thought: It takes long.\nAction: slow__wait\nAction Input: {"seconds": 60}'

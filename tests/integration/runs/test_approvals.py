@@ -13,16 +13,17 @@ from django.db import connection
 from django.utils import timezone
 
 from agents.control import Control
-from agents.tools.mcp_connection import connection as connected
-from chat.live.publisher import publisher
-from chat.live.streams import run_key
+from agents.tools.mcp.connection import connection as connected
 from chat.models import Approval, ApprovalStatus, Run, RunStatus, Turn, TurnStatus, User
-from chat.runs import approvals, runner, tools
+from chat.runs import approvals, tools
 from chat.runs.approvals import NotOpen, decide, expire
 from chat.runs.lease import LeaseLost
 from chat.runs.stop import stop
-from chat.transcripts.query import parse
-from chat.transcripts.search import find
+from chat.runs.worker import runner
+from chat.search.find import find
+from chat.search.query import parse
+from chat.stream.publisher import publisher
+from chat.stream.streams import run_key
 
 PAY = 'Thought: It is due.\nAction: bank__pay\nAction Input: {"to": "Eve", "amount": 7}'
 SUM = 'Thought: I reckon.\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
@@ -364,7 +365,7 @@ def test_a_slip_in_the_name_of_a_tool_to_ask_about_fails_the_run(asked: Callable
 def test_each_action_is_asked_about_and_answers_are_not_attempts_gone_wrong(
     asked: Callable[..., Run], ada: User
 ) -> None:
-    many = runner.MOST_ATTEMPTS + 2
+    many = runner.MAX_ATTEMPTS + 2
     script = [
         {"say": f'Action: calculator\nAction Input: {{"expression": "1 + {number}"}}'}
         for number in range(many)

@@ -11,13 +11,13 @@ from django.test import Client
 from redis import Redis
 
 from agents.contracts import Exchange
-from chat.live.errands import errands
 from chat.models import Conversation, PolicyVersion, Run, User
 from chat.policies import offered, publish_seeds
-from chat.runs import runner
 from chat.runs.ask import ask
-from chat.runs.before import history
-from chat.runs.question import InvalidQuestion
+from chat.runs.resume import history
+from chat.runs.validation import InvalidQuestion
+from chat.runs.worker import runner
+from chat.stream.deferred import deferred
 
 Scripted = Callable[..., PolicyVersion]
 
@@ -157,7 +157,7 @@ def test_a_question_wakes_a_worker_and_is_announced(
     asked: Callable[..., Run], valkey: Redis
 ) -> None:
     run = asked([])
-    assert errands().flush(20)
+    assert deferred().flush(20)
     assert valkey.llen("celery") == 1
     assert valkey.xlen(f"conversation:{run.conversation_id}") == 1
 

@@ -11,7 +11,7 @@ from django.db import connection
 
 from agents.providers.choice import ModelChoice
 from chat.models import ModelCall, PolicyVersion, Run, RunStatus, TurnStatus
-from chat.runs import runner
+from chat.runs.worker import runner
 
 SSE = "text/event-stream"
 CHUNK = b'data: {"choices":[{"index":0,"delta":{"content":"Thought: hm "}}]}\n\n'

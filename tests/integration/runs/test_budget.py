@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from chat.models import Run, RunStatus
-from chat.runs import runner
 from chat.runs.spent import spent
+from chat.runs.worker import runner
 
 pytestmark = pytest.mark.services
 

@@ -9,10 +9,10 @@ import pytest
 from django.test import Client
 
 from chat.models import Conversation, PolicyVersion, Run, RunStatus, User
-from chat.runs import runner
+from chat.operations.verify import Verdict, verify
 from chat.runs.approvals import decide
 from chat.runs.ask import ask
-from chat.runs.verify import Verdict, verify
+from chat.runs.worker import runner
 from tests.page_server import Page
 
 SECRET = "xyzzy-diagnosis"

@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from chat.models import Conversation, Run, User
-from chat.runs import runner
-from chat.runs.question import TooManyQuestions
 from chat.runs.stop import stop
+from chat.runs.validation import TooManyQuestions
+from chat.runs.worker import runner
 
 CALCULATION = 'Thought: I add.\nAction: calculator\nAction Input: {"expression": "2 + 2"}'
 HOURS = pytest.mark.parametrize("hours", [-2, 2])

@@ -9,8 +9,8 @@ import pytest
 from agents.providers.choice import ModelChoice
 from chat.models import Conversation, PolicyVersion, Run, RunStatus, TurnStatus
 from chat.runs.ask import ask
-from tests.stopping.phases import IDEA
-from tests.stopping.worker import Stage
+from tests.worker_stage.phases import IDEA
+from tests.worker_stage.worker import Stage
 
 WaitFor = Callable[..., None]
 Answered = Callable[..., Run]

@@ -15,14 +15,14 @@ from django.utils import timezone
 
 from agents.contracts import Exchange, Outcome, Turn, Usage
 from agents.policies.spec import PolicySpec
-from agents.recording import Recorded, RecordedCall
-from agents.replay import replay
+from agents.record.replay import replay
+from agents.record.tape import Recorded, RecordedCall
 from agents.tools.catalogue import toolkit
 from chat.models import ModelCall, Run, User
 from chat.models import Turn as TurnRow
-from chat.runs import runner
-from chat.runs.call_log import CallLog
-from chat.runs.store import store
+from chat.runs.record.requests import CallLog
+from chat.runs.record.statements import store
+from chat.runs.worker import runner
 from chat.transcripts.download import as_json, as_markdown
 from chat.transcripts.portions import PORTION, carried
 from tests.integration.reading.answers import text_of

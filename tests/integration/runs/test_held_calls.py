@@ -6,16 +6,16 @@ from collections.abc import Callable
 import pytest
 
 from agents import contracts
-from agents.contracts import ReasonKind, ReasonNode
+from agents.contracts import Thought, ThoughtKind
 from agents.control import Control
-from agents.events import ActionProposed, ModelCalled, Reasoned, ThoughtDelta, TurnStarted
-from chat.live.publisher import publisher
+from agents.events import ActionProposed, ModelCalled, ThoughtCompleted, ThoughtDelta, TurnStarted
 from chat.models import Run
 from chat.runs.lease import LeaseLost
-from chat.runs.recorder import Recorder
+from chat.runs.record.recorder import Recorder
+from chat.stream.publisher import publisher
 
 CALL = contracts.ToolCall(tool="calculator", inputs={"expression": "2 + 2"})
-THOUGHT = ReasonNode(kind=ReasonKind.ACTION, text="I add.", call=CALL)
+THOUGHT = Thought(kind=ThoughtKind.ACTION, text="I add.", call=CALL)
 
 
 def called(purpose: str = "think", error: str = "") -> ModelCalled:
@@ -43,16 +43,16 @@ def run(claimed: Callable[[], Run]) -> Run:
 def recorder(run: Run) -> Recorder:
     control = Control()
     recorder = Recorder(run, publisher().open(run.pk, run.attempt, control), control, [], 0)
-    recorder.take(TurnStarted(index=0))
+    recorder.record(TurnStarted(index=0))
     return recorder
 
 
 def test_a_call_is_stored_with_the_turn_that_it_made(run: Run, recorder: Recorder) -> None:
-    recorder.take(called())
-    recorder.take(Reasoned(node=THOUGHT))
+    recorder.record(called())
+    recorder.record(ThoughtCompleted(node=THOUGHT))
     before = run.model_calls.count()
 
-    recorder.take(ActionProposed(call=CALL))
+    recorder.record(ActionProposed(call=CALL))
 
     assert (before, run.model_calls.count(), run.turns.count()) == (0, 1, 1)
 
@@ -60,15 +60,15 @@ def test_a_call_is_stored_with_the_turn_that_it_made(run: Run, recorder: Recorde
 def test_a_call_that_no_turn_follows_is_stored_before_the_next_event(
     run: Run, recorder: Recorder
 ) -> None:
-    recorder.take(called())
+    recorder.record(called())
 
-    recorder.take(ThoughtDelta(text="Once more."))
+    recorder.record(ThoughtDelta(text="Once more."))
 
     assert run.model_calls.count() == 1
 
 
 def test_a_call_is_stored_when_the_run_is_let_go_of(run: Run, recorder: Recorder) -> None:
-    recorder.take(called())
+    recorder.record(called())
 
     recorder.flush()
 
@@ -79,13 +79,13 @@ def test_a_call_is_stored_when_the_run_is_let_go_of(run: Run, recorder: Recorder
 def test_a_call_that_may_be_the_last_for_long_is_stored_at_once(
     run: Run, recorder: Recorder, event: ModelCalled
 ) -> None:
-    recorder.take(event)
+    recorder.record(event)
 
     assert run.model_calls.count() == 1
 
 
 def test_a_call_is_not_stored_in_a_run_that_went_on_elsewhere(run: Run, recorder: Recorder) -> None:
-    recorder.take(called())
+    recorder.record(called())
     Run.objects.filter(pk=run.pk).update(attempt=run.attempt + 1)
 
     with pytest.raises(LeaseLost):
@@ -96,7 +96,7 @@ def test_a_call_is_not_stored_in_a_run_that_went_on_elsewhere(run: Run, recorder
 
 def test_calls_keep_their_order_however_they_are_stored(run: Run, recorder: Recorder) -> None:
     for purpose in ("think", "think", "choose_tool", "think"):
-        recorder.take(called(purpose))
+        recorder.record(called(purpose))
     recorder.flush()
 
     stored = list(run.model_calls.order_by("index").values_list("index", "purpose"))

@@ -15,13 +15,14 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chat.models import Conversation, Line, Run, RunStatus, User
-from chat.runs import lease, runner
+from chat.models import Conversation, Queue, Run, RunStatus, User
+from chat.runs import lease
 from chat.runs.ask import ask
 from chat.runs.lease import LeaseLost, claim
-from chat.runs.line import ahead_of, anybody_waits, claim_next
-from chat.runs.reaper import reaper
-from chat.runs.recount import recount
+from chat.runs.queue import ahead_of, anybody_waits, claim_next
+from chat.runs.worker import runner
+from chat.runs.worker.queue_repair import repair_queues
+from chat.runs.worker.reaper import reaper
 
 Ask = Callable[..., list[Run]]
 
@@ -166,7 +167,7 @@ def test_a_line_that_is_being_changed_is_passed_over_for_the_next_person(
     (his,) = ask_as(bob)
     taken: list[int] = []
     with transaction.atomic():
-        Line.objects.select_for_update().get(owner=ada)
+        Queue.objects.select_for_update().get(owner=ada)
         in_a_thread(lambda: taken.append(claimed().pk))
     assert taken == [his.pk]
 
@@ -176,7 +177,7 @@ def test_a_worker_waits_for_the_only_line_that_is_being_changed(ask_as: Ask, ada
     taken: list[int] = []
     thread = threading.Thread(target=closing(lambda: taken.append(claimed().pk)))
     with transaction.atomic():
-        Line.objects.select_for_update().get(owner=ada)
+        Queue.objects.select_for_update().get(owner=ada)
         thread.start()
         wait_until_blocked()
     thread.join()
@@ -189,7 +190,7 @@ def test_a_line_that_is_not_let_go_of_keeps_no_worker_waiting_for_long(
     ask_as(ada)
     began: list[bool] = []
     with transaction.atomic():
-        Line.objects.select_for_update().get(owner=ada)
+        Queue.objects.select_for_update().get(owner=ada)
         in_a_thread(lambda: began.append(runner.work_next()))
     assert began == [False]
 
@@ -293,7 +294,7 @@ def test_the_line_is_what_the_runs_say_whatever_happens(
 
     for person in people:
         runs = Run.objects.filter(conversation__owner=person)
-        line = Line.objects.filter(owner=person).first() or Line(owner=person)
+        line = Queue.objects.filter(owner=person).first() or Queue(owner=person)
         interrupted = runs.filter(status=RunStatus.INTERRUPTED).order_by("pk").first()
         first = interrupted or runs.filter(status=RunStatus.QUEUED).order_by("pk").first()
         assert line.next_run == (first and first.pk)
@@ -350,7 +351,7 @@ def test_many_who_change_the_same_lines_at_once_neither_spoil_nor_block_them(
     for thread in threads:
         thread.join()
     assert errors == []
-    assert recount() == []
+    assert repair_queues() == []
 
 
 def some(which: Q, number: int) -> Any:
@@ -388,7 +389,7 @@ def test_the_runs_of_a_person_who_is_deleted_leave_the_line(ask_as: Ask, ada: Us
     ask_as(ada, 2)
     claimed()
     ada.delete()
-    assert (Line.objects.count(), anybody_waits()) == (0, False)
+    assert (Queue.objects.count(), anybody_waits()) == (0, False)
 
 
 def test_a_run_belongs_to_the_owner_of_its_conversation(ask_as: Ask, ada: User, bob: User) -> None:

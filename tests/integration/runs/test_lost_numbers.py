@@ -11,8 +11,8 @@ from django.utils import timezone
 from agents.contracts import ModelCall as Call
 from agents.contracts import Usage
 from chat.models import ModelCall, Run, Turn
-from chat.runs.call_log import CallLog
-from chat.runs.store import store
+from chat.runs.record.requests import CallLog
+from chat.runs.record.statements import store
 
 
 class DatabaseDied(Exception):

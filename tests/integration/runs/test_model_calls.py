@@ -10,9 +10,9 @@ from django.utils import timezone
 from agents import contracts
 from chat.models import ModelCall, Run, Turn, TurnStatus
 from chat.models.model_call import RequestCorrupted
-from chat.runs.before import Before
-from chat.runs.call_log import CallLog
-from chat.runs.store import store
+from chat.runs.record.requests import CallLog
+from chat.runs.record.statements import store
+from chat.runs.resume import Before
 
 TURN = 400
 

@@ -7,7 +7,7 @@ import pytest
 
 from chat.models import Run, RunStatus, Turn, TurnStatus
 from chat.policies import offered
-from chat.runs import runner
+from chat.runs.worker import runner
 
 pytestmark = pytest.mark.services
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from agents.policies.spec import PolicySpec
-from chat.live.render import render_run
 from chat.models import Policy, Run, RunStatus, TurnStatus
 from chat.policies import offered
-from chat.runs import runner
+from chat.runs.worker import runner
+from chat.stream.render import render_run
 
 pytestmark = pytest.mark.services
 

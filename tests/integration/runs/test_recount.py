@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from django.db import connection
 
-from chat.models import Line, Run, RunStatus, User
-from chat.runs.line import claim_next
-from chat.runs.reaper import Reaper
-from chat.runs.recount import recount
+from chat.models import Queue, Run, RunStatus, User
+from chat.runs.queue import claim_next
+from chat.runs.worker.queue_repair import repair_queues
+from chat.runs.worker.reaper import Reaper
 
 
 @pytest.fixture
@@ -17,18 +17,18 @@ def waiting(asked: Callable[..., Run]) -> Run:
 
 
 def test_a_line_that_keeps_somebody_from_all_workers_is_put_right(waiting: Run, ada: User) -> None:
-    Line.objects.update(running=99, next_run=None, since=None)
+    Queue.objects.update(running=99, next_run=None, since=None)
     assert claim_next("a worker") is None
-    assert (recount(), recount()) == ([ada.pk], [])
+    assert (repair_queues(), repair_queues()) == ([ada.pk], [])
     run = claim_next("a worker")
     assert run is not None
     assert run.pk == waiting.pk
 
 
 def test_a_line_that_is_missing_is_made(waiting: Run, ada: User) -> None:
-    Line.objects.all().delete()
-    assert recount() == [ada.pk]
-    line = Line.objects.get(owner=ada)
+    Queue.objects.all().delete()
+    assert repair_queues() == [ada.pk]
+    line = Queue.objects.get(owner=ada)
     assert (line.running, line.next_run) == (0, waiting.pk)
 
 
@@ -37,15 +37,15 @@ def test_a_line_of_runs_that_are_gone_is_emptied(waiting: Run, ada: User) -> Non
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("UPDATE chat_run SET status = 'failed', ended_at = now()")
         cursor.execute("SET session_replication_role = origin")
-    assert Line.objects.get(owner=ada).next_run == waiting.pk
-    assert recount() == [ada.pk]
-    assert Line.objects.get(owner=ada).next_run is None
+    assert Queue.objects.get(owner=ada).next_run == waiting.pk
+    assert repair_queues() == [ada.pk]
+    assert Queue.objects.get(owner=ada).next_run is None
 
 
 def test_a_worker_puts_wrong_lines_right_when_it_begins(
     waiting: Run, wait_for: Callable[..., None]
 ) -> None:
-    Line.objects.all().delete()
+    Queue.objects.all().delete()
     Reaper().look()
     answered = Run.objects.filter(pk=waiting.pk, status=RunStatus.SUCCEEDED)
     wait_for(answered.exists, "the answer")

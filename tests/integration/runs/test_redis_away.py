@@ -12,13 +12,13 @@ from celery import current_app
 from django.conf import settings
 from redis import Redis
 
-from chat.live.errands import Errands, errands
-from chat.live.streams import client, conversation_key, hasty_client, quick_client
 from chat.models import Run
 from chat.runs import wake as waking
 from chat.runs.wake import wake
-from tests.stopping.proxy import Proxy
-from tests.stopping.worker import Stage, redis_address
+from chat.stream.deferred import DeferredCommands, deferred
+from chat.stream.streams import client, conversation_key, hasty_client, quick_client
+from tests.worker_stage.proxy import Proxy
+from tests.worker_stage.worker import Stage, redis_address
 
 WaitFor = Callable[..., None]
 
@@ -31,7 +31,7 @@ def redis(settings: Any) -> Iterator[Proxy]:
         forget_clients()
         yield proxy
         proxy.heal()
-        assert errands().flush(30)
+        assert deferred().flush(30)
     forget_clients()
 
 
@@ -64,14 +64,14 @@ def test_twelve_questions_are_stored_while_a_redis_that_hangs_is_told_of_the_fir
     redis: Proxy, asked: Callable[..., Run], valkey: Redis
 ) -> None:
     first = asked([])
-    assert errands().flush(20)
+    assert deferred().flush(20)
     redis.hang()
     runs = [asked([]) for _ in range(12)]
 
-    assert not errands().flush(0)
+    assert not deferred().flush(0)
     assert Run.objects.filter(pk__in=[run.pk for run in runs]).count() == 12
     redis.heal()
-    assert errands().flush(60)
+    assert deferred().flush(60)
     newest: Any = valkey.xrevrange(conversation_key(first.conversation_id), count=1)
     assert int(newest[0][1][b"run"]) == runs[-1].pk
 
@@ -82,7 +82,7 @@ def test_a_wake_up_is_tried_once_where_the_broker_is_gone(monkeypatch: pytest.Mo
     waking._producers.cache_clear()
     try:
         wake(1)
-        assert errands().flush(60)
+        assert deferred().flush(60)
         assert nobody.asked == 1
     finally:
         waking._producers.cache_clear()
@@ -99,7 +99,7 @@ def test_a_worker_asks_for_its_broker_until_it_is_back_and_hears_of_questions_ag
     worker.redis.heal()
 
     wake(1)
-    assert errands().flush(20)
+    assert deferred().flush(20)
     wait_for(lambda: not valkey.llen("celery"), "the wake-up to be heard", seconds=40)
     assert settings.CELERY_BROKER_CONNECTION_MAX_RETRIES is None
 
@@ -112,7 +112,7 @@ def test_an_errand_that_fails_keeps_no_other_from_being_done(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     done: list[int] = []
-    mine = Errands()
+    mine = DeferredCommands()
     mine.add(partial(done.remove, 7))
     mine.add(partial(done.append, 1))
 
@@ -124,7 +124,7 @@ def test_an_errand_that_fails_keeps_no_other_from_being_done(
 def test_of_more_errands_than_can_wait_the_oldest_are_missed() -> None:
     begun, goes_on = threading.Event(), threading.Event()
     done: list[int] = []
-    mine = Errands()
+    mine = DeferredCommands()
 
     def hold_up() -> None:
         begun.set()

@@ -14,13 +14,13 @@ from pytest_django import Settings
 from redis import Redis
 
 from agents.control import Control
+from agents.model.pool import LOCAL, Managed
 from agents.providers.choice import ModelChoice
-from agents.reasoning.manager import LOCAL, Managed
-from chat.live.publisher import publisher
-from chat.live.streams import run_key
 from chat.models import PolicyVersion, Run, RunStatus
 from chat.runs.ask import ask
-from chat.runs.providers import manager, provider_for
+from chat.runs.worker.providers import manager, provider_for
+from chat.stream.publisher import publisher
+from chat.stream.streams import run_key
 
 pytestmark = pytest.mark.services
 

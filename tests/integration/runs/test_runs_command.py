@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from chat.models import Run, RunStatus, User
-from chat.runs import runner
 from chat.runs.lease import LeaseLost, claim, fence
+from chat.runs.worker import runner
 
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
 ANSWER = "Final Answer: It is **42**."

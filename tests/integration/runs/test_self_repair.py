@@ -8,7 +8,7 @@ import pytest
 
 from chat.models import ModelCall, Run, RunStatus, TurnStatus
 from chat.policies import offered
-from chat.runs import runner
+from chat.runs.worker import runner
 
 QUICK = {"backoff_seconds": 0.01}
 ANSWER = "I know now.\n<__final_answer__>It is **4**.</__final_answer__>"

@@ -16,8 +16,8 @@ from redis import Redis
 
 from agents.control import Control
 from agents.errors import ProviderLimited, SlotTaken, Stopped
-from agents.reasoning.slots import Lane
-from chat.runs.slots import RedisSlots
+from agents.model.slots import Lane
+from chat.runs.worker.slots import RedisSlots
 
 pytestmark = [pytest.mark.services, pytest.mark.processes]
 
@@ -25,7 +25,7 @@ WORKER = """
 import sys
 from redis import Redis
 from agents.control import Control
-from agents.reasoning.slots import Lane
+from agents.model.slots import Lane
 from chat.runs.slots import RedisSlots
 
 url, name, limit, lease = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])

@@ -11,19 +11,20 @@ from django.utils import timezone
 from pytest_django import Settings
 from redis import Redis
 
-from agents.contracts import Outcome, Reason, Status
+from agents.contracts import EndReason, Outcome, Status
 from agents.control import Control
-from chat.live.publisher import publisher
-from chat.live.streams import run_key
 from chat.models import Run, RunStatus, Turn, TurnStatus
-from chat.runs import lease, runner
-from chat.runs import reaper as reaping
-from chat.runs.crew import crew
+from chat.runs import lease
 from chat.runs.lease import LeaseLost, claim
-from chat.runs.reaper import Reaper, reaper
-from chat.runs.recorder import Recorder
+from chat.runs.record.recorder import Recorder
 from chat.runs.stop import stop
-from chat.runs.watch import watch
+from chat.runs.worker import reaper as reaping
+from chat.runs.worker import runner
+from chat.runs.worker.heartbeat import watch
+from chat.runs.worker.pool import worker_pool
+from chat.runs.worker.reaper import Reaper, reaper
+from chat.stream.publisher import publisher
+from chat.stream.streams import run_key
 
 WaitFor = Callable[..., None]
 ACTION = 'Thought: go\nAction: python_repl\nAction Input: {"code": "import time; time.sleep(60)"}'
@@ -150,7 +151,7 @@ def test_a_worker_that_could_not_see_the_leases_gives_all_time_to_renew_them(
     monkeypatch.undo()
     Reaper().look()
     wait_for(seen(run, status=RunStatus.FAILED), "the end of a run whose model has nothing to say")
-    wait_for(lambda: not crew().busy, "the hands that worked on it to find no other run")
+    wait_for(lambda: not worker_pool().busy, "the hands that worked on it to find no other run")
 
     assert is_left
 
@@ -204,7 +205,7 @@ def test_a_run_that_no_worker_gets_further_with_ends_in_words(
     asked: Callable[..., Run],
 ) -> None:
     run = asked([{"say": CALCULATION}, {"say": "Final Answer: 42"}], tools=("calculator",))
-    Run.objects.update(attempt=runner.MOST_ATTEMPTS)
+    Run.objects.update(attempt=runner.MAX_ATTEMPTS)
     runner.work(run.pk)
 
     run.refresh_from_db()
@@ -284,7 +285,7 @@ def test_a_worker_that_lost_its_run_can_write_nothing(asked: Callable[..., Run])
     control = Control()
     recorder = Recorder(zombie, publisher().open(zombie.pk, 1, control), control, [], 0)
     with pytest.raises(LeaseLost):
-        recorder.end(Outcome(status=Status.SUCCEEDED, reason=Reason.ANSWERED, answer="late"))
+        recorder.end(Outcome(status=Status.SUCCEEDED, reason=EndReason.ANSWERED, answer="late"))
 
     assert winner is not None
     winner.refresh_from_db()

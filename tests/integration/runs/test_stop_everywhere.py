@@ -7,8 +7,8 @@ import pytest
 
 from chat.models import ModelCall, Run, RunStatus, TurnStatus
 from chat.runs.stop import stop
-from tests.stopping.phases import PHASES, Phase
-from tests.stopping.worker import Stage
+from tests.worker_stage.phases import PHASES, Phase
+from tests.worker_stage.worker import Stage
 
 WaitFor = Callable[..., None]
 BY_NAME = {phase.name: phase for phase in PHASES}

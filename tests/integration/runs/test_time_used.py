@@ -9,8 +9,9 @@ from django.db import connection
 from django.utils import timezone
 
 from chat.models import Run, RunStatus
-from chat.runs import lease, runner
+from chat.runs import lease
 from chat.runs.lease import claim
+from chat.runs.worker import runner
 
 LONG_AGO = timedelta(seconds=100)
 

@@ -11,11 +11,12 @@ import pytest
 from agents.act.approval import needs_approval
 from chat.models import Conversation, Policy, PolicyVersion, Run, RunStatus
 from chat.policies import publish_seeds
-from chat.runs import runner, tools
+from chat.runs import tools
 from chat.runs.approvals import decide
 from chat.runs.ask import ask
-from chat.runs.before import history
+from chat.runs.resume import history
 from chat.runs.words import status_in_words
+from chat.runs.worker import runner
 from tests.page_server import Page
 
 ASK = 'Thought: It is not said.\nAction: ask_user\nAction Input: {"question": "Which city?"}'

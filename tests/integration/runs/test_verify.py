@@ -11,11 +11,11 @@ from django.utils import timezone
 from agents.policies import POLICIES
 from agents.policies.spec import PolicySpec
 from chat.models import Conversation, ModelCall, Policy, Run, RunStatus, Turn
-from chat.runs import runner
+from chat.operations.verify import Verdict, verify
 from chat.runs.ask import ask
-from chat.runs.before import history
+from chat.runs.resume import history
 from chat.runs.stop import stop
-from chat.runs.verify import Verdict, verify
+from chat.runs.worker import runner
 
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
 MULTIPLICATION = CALCULATION.replace("6 * 7", "6 * 8")

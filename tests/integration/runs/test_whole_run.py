@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from chat.models import ModelCall, Run, RunStatus, TurnStatus
-from chat.runs import runner
+from chat.runs.worker import runner
 
 ACTION = 'Thought: I should compute.\nAction: calculator\nAction Input: {"expression": "2 + 2"}'
 ANSWER = "Thought: I know now.\nFinal Answer: It is **4**."

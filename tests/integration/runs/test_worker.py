@@ -16,11 +16,11 @@ import redis
 from django.db import connection
 from django.db.models import F
 
-from chat.live.streams import run_key
 from chat.models import Conversation, PolicyVersion, Run, RunStatus, User
 from chat.runs.ask import ask
-from project import programs
-from project.processes import Child, start, stop
+from chat.stream.streams import run_key
+from project.local import programs
+from project.local.processes import Child, start, stop
 
 WaitFor = Callable[..., None]
 Start = Callable[..., Child]

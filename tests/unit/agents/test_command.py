@@ -116,7 +116,7 @@ def test_a_stop_keeps_what_was_said(number: signal.Signals, tmp_path: Path) -> N
 
     assert running.returncode == 130
     assert told[-1]["outcome"]["status"] == "stopped"
-    thought = next(event["node"]["text"] for event in told if event["type"] == "reasoned")
+    thought = next(event["node"]["text"] for event in told if event["type"] == "thought.completed")
     deltas = [event["text"] for event in told if event["type"] == "thought.delta"]
     assert thought == "".join(deltas)
     assert deltas[0] == "I"

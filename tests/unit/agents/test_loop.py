@@ -6,12 +6,12 @@ import pytest
 
 from agents.contracts import (
     Decision,
+    EndReason,
     Observation,
-    Reason,
-    ReasonKind,
-    ReasonNode,
     Status,
     Step,
+    Thought,
+    ThoughtKind,
     ToolCall,
 )
 from agents.control import Control
@@ -23,8 +23,8 @@ from agents.events import (
     Event,
     ObservationDelta,
     Observed,
-    Reasoned,
     RunEnded,
+    ThoughtCompleted,
     ThoughtDelta,
     TurnStarted,
 )
@@ -56,14 +56,14 @@ def end_of(policy: Policy, state: State, control: Control | None = None) -> RunE
 @pytest.mark.parametrize(
     ("error", "status", "reason", "message"),
     [
-        (Stopped(), Status.STOPPED, Reason.STOPPED, "Stopped by you."),
-        (OutOfTime(), Status.EXHAUSTED, Reason.TIME, "The run's time is used up."),
-        (ProviderBusy("Too busy."), Status.FAILED, Reason.PROVIDER, "Too busy."),
-        (ConfigurationError("No key."), Status.FAILED, Reason.CONFIGURATION, "No key."),
+        (Stopped(), Status.STOPPED, EndReason.STOPPED, "Stopped by you."),
+        (OutOfTime(), Status.EXHAUSTED, EndReason.TIME, "The run's time is used up."),
+        (ProviderBusy("Too busy."), Status.FAILED, EndReason.PROVIDER, "Too busy."),
+        (ConfigurationError("No key."), Status.FAILED, EndReason.CONFIGURATION, "No key."),
     ],
 )
 def test_every_error_ends_the_run_with_its_reason(
-    error: Exception, status: Status, reason: Reason, message: str
+    error: Exception, status: Status, reason: EndReason, message: str
 ) -> None:
     ended = end_of(policy_that_thinks(error), State("Q?"))
 
@@ -74,7 +74,7 @@ def test_every_error_ends_the_run_with_its_reason(
 def test_a_broken_component_tells_the_user_nothing_of_its_inside() -> None:
     ended = end_of(policy_that_thinks(RuntimeError("secret path")), State("Q?"))
 
-    assert ended.outcome.reason is Reason.INTERNAL
+    assert ended.outcome.reason is EndReason.INTERNAL
     assert "secret" not in ended.outcome.message
 
 
@@ -83,7 +83,7 @@ def test_a_thought_that_is_cut_off_is_kept() -> None:
 
     end_of(policy_that_thinks(ThoughtDelta(text="half "), ThoughtDelta(text="a"), Stopped()), state)
 
-    assert state.turns[0].thought == ReasonNode(kind=ReasonKind.THOUGHT, text="half a")
+    assert state.turns[0].thought == Thought(kind=ThoughtKind.THOUGHT, text="half a")
 
 
 def test_an_answer_that_is_cut_off_is_kept_as_partial() -> None:
@@ -100,8 +100,8 @@ def test_an_action_that_is_cut_off_keeps_its_output_and_is_closed() -> None:
         yield ObservationDelta(text="half ")
         raise Stopped
 
-    node = ReasonNode(kind=ReasonKind.ACTION, text="t", call=call)
-    thinks = policy_that_thinks(Reasoned(node=node))
+    node = Thought(kind=ThoughtKind.ACTION, text="t", call=call)
+    thinks = policy_that_thinks(ThoughtCompleted(node=node))
     state = State("Q?")
 
     end_of(Policy("test", thinks.think, act, react, never), state)
@@ -126,17 +126,17 @@ def test_a_run_without_time_makes_no_call() -> None:
 
     ended = end_of(policy, State("Q?"), Control(seconds=0))
 
-    assert ended.outcome.reason is Reason.TIME
+    assert ended.outcome.reason is EndReason.TIME
 
 
 def test_the_state_holds_each_event_before_it_is_told() -> None:
-    node = ReasonNode(kind=ReasonKind.THOUGHT, text="t")
+    node = Thought(kind=ThoughtKind.THOUGHT, text="t")
     state = State("Q?")
-    events = run(policy_that_thinks(Reasoned(node=node)), state, Control())
+    events = run(policy_that_thinks(ThoughtCompleted(node=node)), state, Control())
 
     assert next(events) == TurnStarted(index=0)
     assert len(state.turns) == 1
-    assert next(events) == Reasoned(node=node)
+    assert next(events) == ThoughtCompleted(node=node)
     assert state.turns[0].thought == node
 
 
@@ -161,9 +161,9 @@ def test_a_reply_is_silent_until_some_of_it_is_told(told: Event) -> None:
 
 def test_the_reason_of_a_halt_reaches_the_summary() -> None:
     def halts(_: State) -> Decision:
-        return Decision(step=Step.HALT, reason=Reason.REPEATS)
+        return Decision(step=Step.HALT, reason=EndReason.REPEATS)
 
-    seen: list[Reason | None] = []
+    seen: list[EndReason | None] = []
 
     def summarize(state: State) -> Iterator[Event]:
         seen.append(state.halted)
@@ -171,7 +171,7 @@ def test_the_reason_of_a_halt_reaches_the_summary() -> None:
 
     list(run(Policy("test", never, never, halts, summarize), State("Q?"), Control()))
 
-    assert seen == [Reason.REPEATS]
+    assert seen == [EndReason.REPEATS]
 
 
 def test_a_worker_that_is_leaving_ends_its_step_and_begins_no_other() -> None:
@@ -179,7 +179,7 @@ def test_a_worker_that_is_leaving_ends_its_step_and_begins_no_other() -> None:
 
     def think(_: State) -> Iterator[Event]:
         control.leave()
-        yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text="t", call=call))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text="t", call=call))
 
     def act(_: State) -> Iterator[Event]:
         yield ActionProposed(call=call)

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.contracts import Observation, Reason, ReasonKind, ReasonNode, ToolCall, Turn
+from agents.contracts import EndReason, Observation, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ParseError
 from agents.planning import (
     Goal,
+    GoalPlan,
     GoalStatus,
-    Plan,
     fallback_plan,
+    goal_plan_of,
     needs_plan,
-    plan_of,
     read_goals,
     read_plan,
 )
@@ -22,21 +22,21 @@ from agents.planning import (
 TWO = {"phases": [{"name": "Look", "goals": ["find", {"description": "count"}]}]}
 
 
-def planned(plan: Plan) -> Turn:
+def planned(plan: GoalPlan) -> Turn:
     kept = plan.model_dump(mode="json")
-    return Turn(index=0, thought=ReasonNode(kind=ReasonKind.THOUGHT, text="p", plan=kept))
+    return Turn(index=0, thought=Thought(kind=ThoughtKind.THOUGHT, text="p", plan=kept))
 
 
-def settled(tool: str, *, error: str | None = None, ends: Reason | None = None) -> Turn:
+def settled(tool: str, *, error: str | None = None, ends: EndReason | None = None) -> Turn:
     return Turn(
         index=1,
-        thought=ReasonNode(kind=ReasonKind.ACTION, text="t"),
+        thought=Thought(kind=ThoughtKind.ACTION, text="t"),
         action=ToolCall(tool=tool, inputs={"result": "r", "reason": "no way"}),
         observation=Observation(text="seen", error=error, ends=ends),
     )
 
 
-def statuses(plan: Plan | None) -> list[GoalStatus]:
+def statuses(plan: GoalPlan | None) -> list[GoalStatus]:
     return [] if plan is None else [goal.status for goal in plan.goals]
 
 
@@ -92,7 +92,7 @@ def test_no_goals_mean_no_other_way() -> None:
 
 
 def test_the_turns_say_how_far_the_plan_has_come() -> None:
-    plan = plan_of([planned(read_plan(json.dumps(TWO))), settled("complete")])
+    plan = goal_plan_of([planned(read_plan(json.dumps(TWO))), settled("complete")])
 
     assert plan is not None
     assert statuses(plan) == [GoalStatus.REACHED, GoalStatus.PENDING]
@@ -102,12 +102,12 @@ def test_the_turns_say_how_far_the_plan_has_come() -> None:
 def test_a_completion_that_failed_settles_nothing() -> None:
     turns = [planned(fallback_plan("x")), settled("complete", error="InvalidInputs")]
 
-    assert statuses(plan_of(turns)) == [GoalStatus.PENDING]
+    assert statuses(goal_plan_of(turns)) == [GoalStatus.PENDING]
 
 
-@pytest.mark.parametrize("how", [{"error": "GoalFailed"}, {"ends": Reason.GAVE_UP}])
+@pytest.mark.parametrize("how", [{"error": "GoalFailed"}, {"ends": EndReason.GAVE_UP}])
 def test_a_failed_goal_leaves_nothing_to_work_on(how: dict[str, object]) -> None:
-    plan = plan_of([planned(read_plan(json.dumps(TWO))), settled("fail", **how)])  # type: ignore[arg-type]
+    plan = goal_plan_of([planned(read_plan(json.dumps(TWO))), settled("fail", **how)])  # type: ignore[arg-type]
 
     assert plan is not None
     assert plan.current is None
@@ -116,7 +116,7 @@ def test_a_failed_goal_leaves_nothing_to_work_on(how: dict[str, object]) -> None
 
 
 def test_other_goals_take_the_place_of_a_failed_one_and_what_followed_it() -> None:
-    plan = plan_of([planned(read_plan(json.dumps(TWO))), settled("fail", error="GoalFailed")])
+    plan = goal_plan_of([planned(read_plan(json.dumps(TWO))), settled("fail", error="GoalFailed")])
     assert plan is not None
 
     adapted = plan.adapted([Goal(description="ask")])
@@ -127,11 +127,11 @@ def test_other_goals_take_the_place_of_a_failed_one_and_what_followed_it() -> No
 
 
 def test_the_plan_is_told_with_its_statuses() -> None:
-    plan = plan_of([planned(read_plan(json.dumps(TWO))), settled("complete")])
+    plan = goal_plan_of([planned(read_plan(json.dumps(TWO))), settled("complete")])
 
     assert plan is not None
     assert plan.told() == "Phase 1: Look\n  1. [reached] find\n  2. [now] count"
 
 
 def test_a_run_without_a_plan_has_none() -> None:
-    assert plan_of([settled("complete")]) is None
+    assert goal_plan_of([settled("complete")]) is None

@@ -4,20 +4,20 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import Outcome, Reason, ReasonKind, ReasonNode, Status, Turn
+from agents.contracts import EndReason, Outcome, Status, Thought, ThoughtKind, Turn
 from agents.control import Control
 from agents.errors import ConfigurationError
 from agents.events import AnswerDelta, Event, ModelCalled, RunEnded
+from agents.model.model import Model
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
 from agents.state import State
-from agents.summarize import Summarize
+from agents.summarize import FinalAnswer
 
 
-def close(script: list[dict[str, Any]], *nodes: ReasonNode, halted: Reason) -> list[Event]:
+def close(script: list[dict[str, Any]], *nodes: Thought, halted: EndReason) -> list[Event]:
     turns = [Turn(index=index, thought=node) for index, node in enumerate(nodes)]
     model = Model(ScriptedProvider(script), Control())
-    return list(Summarize(model, max_turns=2)(State("Q?", turns=turns, halted=halted)))
+    return list(FinalAnswer(model, max_turns=2)(State("Q?", turns=turns, halted=halted)))
 
 
 def outcome(events: list[Event]) -> Outcome:
@@ -25,27 +25,27 @@ def outcome(events: list[Event]) -> Outcome:
     return events[-1].outcome
 
 
-THOUGHT = ReasonNode(kind=ReasonKind.THOUGHT, text="hmm")
+THOUGHT = Thought(kind=ThoughtKind.THOUGHT, text="hmm")
 
 
 def test_an_answer_is_given_without_another_call() -> None:
-    final = ReasonNode(kind=ReasonKind.FINAL, text="", answer="x")
+    final = Thought(kind=ThoughtKind.FINAL, text="", answer="x")
 
-    events = close([], final, halted=Reason.ANSWERED)
+    events = close([], final, halted=EndReason.ANSWERED)
 
-    ended = Outcome(status=Status.SUCCEEDED, reason=Reason.ANSWERED, answer="x")
+    ended = Outcome(status=Status.SUCCEEDED, reason=EndReason.ANSWERED, answer="x")
     assert events == [RunEnded(outcome=ended)]
 
 
 def test_without_an_answer_the_model_sums_up_without_tools() -> None:
-    events = close([{"say": "About 3."}], THOUGHT, THOUGHT, halted=Reason.TURNS)
+    events = close([{"say": "About 3."}], THOUGHT, THOUGHT, halted=EndReason.TURNS)
 
     assert [event.call.purpose for event in events if isinstance(event, ModelCalled)] == [
         "summarize"
     ]
     assert outcome(events) == Outcome(
         status=Status.EXHAUSTED,
-        reason=Reason.TURNS,
+        reason=EndReason.TURNS,
         answer="About 3.",
         partial=True,
         message="Ran out of turns (2 of 2).",
@@ -53,13 +53,13 @@ def test_without_an_answer_the_model_sums_up_without_tools() -> None:
 
 
 def test_the_summary_streams() -> None:
-    events = close([{"say": "About 3."}], THOUGHT, halted=Reason.TURNS)
+    events = close([{"say": "About 3."}], THOUGHT, halted=EndReason.TURNS)
 
     assert [e.text for e in events if isinstance(e, AnswerDelta)] == ["About ", "3."]
 
 
 def test_an_empty_summary_is_said_to_be_insufficient() -> None:
-    events = close([{"say": " "}], THOUGHT, halted=Reason.TURNS)
+    events = close([{"say": " "}], THOUGHT, halted=EndReason.TURNS)
 
     assert outcome(events).answer == "ERROR: insufficient data for a reliable answer."
     assert outcome(events).status is Status.EXHAUSTED
@@ -68,20 +68,20 @@ def test_an_empty_summary_is_said_to_be_insufficient() -> None:
 def test_a_summary_that_breaks_off_is_kept_and_said_to_have_failed() -> None:
     broken = {"fail": "truncated", "after": "About ", "message": "The line broke."}
 
-    events = close([broken], THOUGHT, halted=Reason.TURNS)
+    events = close([broken], THOUGHT, halted=EndReason.TURNS)
 
     assert outcome(events).answer == "About "
     assert outcome(events).message.endswith("could not sum up what it found: The line broke.")
-    assert outcome(events).reason is Reason.TURNS
+    assert outcome(events).reason is EndReason.TURNS
 
 
 def test_repeats_are_named_as_the_reason() -> None:
-    events = close([{"say": "No."}], THOUGHT, halted=Reason.REPEATS)
+    events = close([{"say": "No."}], THOUGHT, halted=EndReason.REPEATS)
 
-    assert outcome(events).reason is Reason.REPEATS
+    assert outcome(events).reason is EndReason.REPEATS
     assert "repeated" in outcome(events).message
 
 
 def test_a_wrong_set_up_is_not_taken_for_a_failing_model() -> None:
     with pytest.raises(ConfigurationError):
-        close([], THOUGHT, halted=Reason.TURNS)
+        close([], THOUGHT, halted=EndReason.TURNS)

@@ -5,17 +5,17 @@ from collections.abc import Iterator
 import pytest
 
 from agents import loop
-from agents.contracts import ReasonKind, ReasonNode
+from agents.contracts import Thought, ThoughtKind
 from agents.control import Control
 from agents.decide import react
-from agents.events import Event, Reasoned
+from agents.events import Event, ThoughtCompleted
 from agents.policy import Policy
 from agents.state import State
 from chat.runs.lease import LeaseLost
 
 
 def acts(_: State) -> Iterator[Event]:
-    yield Reasoned(node=ReasonNode(kind=ReasonKind.ACTION, text="on it"))
+    yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text="on it"))
 
 
 def finds_its_run_gone(_: State) -> Iterator[Event]:
@@ -30,4 +30,4 @@ def test_a_lost_lease_leaves_the_loop_and_ends_no_run() -> None:
     with pytest.raises(LeaseLost):
         next(events)
 
-    assert told == ["turn.started", "reasoned"]
+    assert told == ["turn.started", "thought.completed"]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from chat.live.markdown import DEEPEST, LONGEST, render_markdown
-from chat.live.markdown.code import COLOURING_SECONDS, LONGEST_CODE
+from chat.stream.markdown import DEEPEST, LONGEST, render_markdown
+from chat.stream.markdown.code import COLOURING_SECONDS, MAX_CODE
 
 ROOT = Path(__file__).resolve().parents[3]
 CONTRACT = json.loads((ROOT / "tests" / "unit" / "markdown.json").read_text())
@@ -104,7 +104,7 @@ def test_colouring_has_one_budget_for_all_the_code_of_an_answer(block: str) -> N
 def test_code_after_the_budget_is_shown_without_colours_and_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("chat.live.markdown.code.COLOURING_SECONDS", 0.0)
+    monkeypatch.setattr("chat.stream.markdown.code.COLOURING_SECONDS", 0.0)
 
     html = render_markdown("```python\ndef f(): pass\n```")
 
@@ -112,10 +112,10 @@ def test_code_after_the_budget_is_shown_without_colours_and_whole(
 
 
 def test_a_block_of_code_that_is_too_long_is_shown_without_colours() -> None:
-    html = render_markdown("```python\n" + "x = 1\n" * LONGEST_CODE + "```")
+    html = render_markdown("```python\n" + "x = 1\n" * MAX_CODE + "```")
 
     assert '<span class="n">' not in html
-    assert html.count("x = 1") == LONGEST_CODE
+    assert html.count("x = 1") == MAX_CODE
 
 
 def test_a_long_answer_of_dense_markdown_is_still_parsed() -> None:
@@ -200,7 +200,7 @@ def test_a_megabyte_is_shown_plainly_and_whole() -> None:
 )
 def test_the_worst_text_that_is_parsed_ends(pattern: str) -> None:
     program = (
-        "import sys; from chat.live.markdown import LONGEST, render_markdown;"
+        "import sys; from chat.stream.markdown import LONGEST, render_markdown;"
         "print(len(render_markdown((sys.argv[1] * LONGEST)[:LONGEST])))"
     )
 

@@ -76,8 +76,8 @@ def test_the_addresses_of_servers_are_taken_as_they_are() -> None:
     "command",
     [
         ("manage.py", "migrate"),
-        ("-m", "project.prepare"),
-        ("-m", "project.backup", "save", "-"),
+        ("-m", "project.local.prepare"),
+        ("-m", "project.ops.backup", "save", "-"),
         ("-m", "celery", "-A", "project", "worker"),
         ("-m", "daphne", "project.asgi:application"),
     ],

@@ -6,13 +6,13 @@ import pytest
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
-from project.bounds import REQUEST_SECONDS, Channel
+from project.ops.bounds import REQUEST_SECONDS, Channel
 
 untyped_transport: Any = StringTransport
 untyped_channel: Any = Channel
 
 
-class Line:
+class Queue:
     """A connection whose time a test lets pass."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Line:
     [b"", b"GET /", b"GET / HTTP/1.1\r\nA: b\r\n", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n"],
 )
 def test_a_request_that_is_sent_in_half_is_ended(head: bytes) -> None:
-    line = Line()
+    line = Queue()
     line.send(head)
     line.clock.advance(REQUEST_SECONDS - 1)
     assert not line.is_closed
@@ -47,7 +47,7 @@ def test_a_request_that_is_sent_in_half_is_ended(head: bytes) -> None:
 
 
 def test_a_byte_now_and_then_does_not_keep_a_request_open() -> None:
-    line = Line()
+    line = Queue()
     line.send(b"GET / HTTP/1.1\r\nA: ")
     for _ in range(REQUEST_SECONDS - 1):
         line.clock.advance(1)

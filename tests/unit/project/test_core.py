@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from agents.cores import ALL, keep_to, roaming
-from project.core import Core
+from project.ops.core import Core
 
 TWO = frozenset((0, 1))
 only_where_there_is_a_choice = pytest.mark.skipif(len(ALL) < 2, reason="one core is no choice")

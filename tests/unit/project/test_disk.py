@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from project import disk
+from project.local import disk
 
 
 def test_a_real_full_device_is_explained(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 from kombu.utils.url import url_to_parts
 from redis.asyncio.connection import parse_url as parse_redis_url
 
-from project import addresses, embedded
+from project import addresses
+from project.local import embedded
 
 
 def test_the_secret_key_is_made_once(tmp_path: Path) -> None:

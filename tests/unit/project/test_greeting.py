@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from project import start
-from project.ports import Address
+from project.local import start
+from project.local.ports import Address
 
 NOBODY = {"username": "", "model": ""}
 

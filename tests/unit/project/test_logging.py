@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from chat.runs.log_context import working_on
+from chat.runs.worker.log_context import working_on
 from project.logging import JsonFormatter, TextFormatter, WithTraceback, secrets_in
 
 

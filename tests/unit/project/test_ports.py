@@ -5,8 +5,8 @@ import socket
 
 import pytest
 
-from project import ports
 from project.errors import CannotStart
+from project.local import ports
 
 
 def test_a_free_port_is_taken_as_it_is() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agents.act.approval import Approval, Approved, nobody
-from agents.act.by_name import ByName
-from agents.contracts import ReasonKind, ReasonNode, ToolCall, Turn
+from agents.act.approval import ApprovalAnswer, ApprovedAct, nobody
+from agents.act.named_tool import NamedToolAct
+from agents.contracts import Thought, ThoughtKind, ToolCall, Turn
 from agents.control import Control
 from agents.errors import Parked
 from agents.events import ActionProposed, ActionStarted, Event, ObservationDelta, Observed
@@ -31,25 +31,25 @@ GONE = ToolCall(tool="read", inputs={"path": "a"})
 
 
 def state(call: ToolCall, *, is_proposed: bool = False) -> State:
-    node = ReasonNode(kind=ReasonKind.ACTION, text="t", call=call)
+    node = Thought(kind=ThoughtKind.ACTION, text="t", call=call)
     action = call if is_proposed else None
     return State("Q?", turns=[Turn(index=0, thought=node, action=action)], is_open=True)
 
 
-def yes(tool: Tool, call: ToolCall, why: str) -> Approval:
-    return Approval(granted=True)
+def yes(tool: Tool, call: ToolCall, why: str) -> ApprovalAnswer:
+    return ApprovalAnswer(granted=True)
 
 
-def no(tool: Tool, call: ToolCall, why: str) -> Approval:
-    return Approval(granted=False, feedback="use `ls` instead")
+def no(tool: Tool, call: ToolCall, why: str) -> ApprovalAnswer:
+    return ApprovalAnswer(granted=False, feedback="use `ls` instead")
 
 
-def events(act: Approved, at: State) -> list[Event]:
+def events(act: ApprovedAct, at: State) -> list[Event]:
     return list(act(at))
 
 
 def test_with_nobody_to_ask_a_risky_tool_does_not_run() -> None:
-    act = Approved(ByName(KIT, Control()), KIT)
+    act = ApprovedAct(NamedToolAct(KIT, Control()), KIT)
 
     proposed, observed = events(act, state(CALL))
 
@@ -59,7 +59,7 @@ def test_with_nobody_to_ask_a_risky_tool_does_not_run() -> None:
 
 
 def test_what_the_person_said_is_told_to_the_model() -> None:
-    act = Approved(ByName(KIT, Control()), KIT, no)
+    act = ApprovedAct(NamedToolAct(KIT, Control()), KIT, no)
 
     observed = events(act, state(CALL))[-1]
 
@@ -68,22 +68,22 @@ def test_what_the_person_said_is_told_to_the_model() -> None:
 
 
 def test_an_approved_call_runs() -> None:
-    act = Approved(ByName(KIT, Control()), KIT, yes)
+    act = ApprovedAct(NamedToolAct(KIT, Control()), KIT, yes)
 
     assert ObservationDelta(text="removed a") in events(act, state(CALL))
 
 
 def test_an_allowed_call_that_was_only_proposed_runs_though_it_may_not_run_twice() -> None:
-    act = Approved(ByName(KIT, Control()), KIT, yes)
+    act = ApprovedAct(NamedToolAct(KIT, Control()), KIT, yes)
 
     assert ObservationDelta(text="removed a") in events(act, state(CALL, is_proposed=True))
 
 
 def test_an_allowed_call_that_had_begun_is_not_made_again() -> None:
-    def had_begun(tool: Tool, call: ToolCall, why: str) -> Approval:
-        return Approval(granted=True, has_begun=True)
+    def had_begun(tool: Tool, call: ToolCall, why: str) -> ApprovalAnswer:
+        return ApprovalAnswer(granted=True, has_begun=True)
 
-    act = Approved(ByName(KIT, Control()), KIT, had_begun)
+    act = ApprovedAct(NamedToolAct(KIT, Control()), KIT, had_begun)
 
     (observed,) = events(act, state(CALL, is_proposed=True))
 
@@ -92,10 +92,10 @@ def test_an_allowed_call_that_had_begun_is_not_made_again() -> None:
 
 
 def test_a_call_is_proposed_before_anybody_is_asked() -> None:
-    def later(tool: Tool, call: ToolCall, why: str) -> Approval:
+    def later(tool: Tool, call: ToolCall, why: str) -> ApprovalAnswer:
         raise Parked
 
-    told = Approved(ByName(KIT, Control()), KIT, later)(state(CALL))
+    told = ApprovedAct(NamedToolAct(KIT, Control()), KIT, later)(state(CALL))
     assert next(told) == ActionProposed(call=CALL)
     with pytest.raises(Parked):
         next(told)
@@ -105,19 +105,19 @@ def test_a_call_is_proposed_before_anybody_is_asked() -> None:
     ("name", "is_asked"), [("read", True), ("re*", True), ("*", True), ("rea", False), ("r", False)]
 )
 def test_a_tool_that_is_named_is_asked_about(name: str, is_asked: bool) -> None:
-    act = Approved(ByName(KIT, Control()), KIT, no, (name,))
+    act = ApprovedAct(NamedToolAct(KIT, Control()), KIT, no, (name,))
 
     assert (ObservationDelta(text="read a") in events(act, state(GONE))) is not is_asked
 
 
 def test_a_harmless_tool_asks_nobody() -> None:
-    act = Approved(ByName(KIT, Control()), KIT, nobody)
+    act = ApprovedAct(NamedToolAct(KIT, Control()), KIT, nobody)
 
     assert ObservationDelta(text="read a") in events(act, state(GONE))
 
 
 def test_a_call_proposed_before_a_crash_is_not_made_unasked() -> None:
-    act = Approved(ByName(KIT, Control()), KIT)
+    act = ApprovedAct(NamedToolAct(KIT, Control()), KIT)
 
     seen = events(act, state(CALL, is_proposed=True))
 
@@ -127,10 +127,10 @@ def test_a_call_proposed_before_a_crash_is_not_made_unasked() -> None:
 
 @pytest.mark.parametrize("inputs", [{}, {"path": 7}, {"path": "a", "force": True}])
 def test_nobody_is_asked_about_a_call_that_cannot_be_made(inputs: dict[str, object]) -> None:
-    def never(tool: Tool, call: ToolCall, why: str) -> Approval:
+    def never(tool: Tool, call: ToolCall, why: str) -> ApprovalAnswer:
         raise AssertionError("Nobody should be asked.")
 
-    act = Approved(ByName(KIT, Control()), KIT, never)
+    act = ApprovedAct(NamedToolAct(KIT, Control()), KIT, never)
 
     observed = events(act, state(ToolCall(tool="remove", inputs=inputs)))[-1]
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from agents.act.hand_on import HandOn
+from agents.compat.hand_on import ExtrasAct
 from agents.contracts import Observation, ToolCall
 from agents.control import Control
 from agents.errors import ConfigurationError, ToolFailed
-from agents.tools.extras import Extras, Handed
+from agents.tools.attachments import Extras, Handed
 from agents.tools.spec import Tool, tool
 from agents.tools.toolkit import Toolkit
 
@@ -60,7 +60,7 @@ def flaky() -> Tool:
     return flaky
 
 
-def call(kit: HandOn | Toolkit, tool: str, /, **inputs: Any) -> Observation:
+def call(kit: ExtrasAct | Toolkit, tool: str, /, **inputs: Any) -> Observation:
     observed: list[Observation] = []
 
     def steps() -> Iterator[object]:
@@ -71,31 +71,31 @@ def call(kit: HandOn | Toolkit, tool: str, /, **inputs: Any) -> Observation:
 
 
 @pytest.fixture
-def kit() -> HandOn:
-    return HandOn(Toolkit([load, stream, show, flaky()]))
+def kit() -> ExtrasAct:
+    return ExtrasAct(Toolkit([load, stream, show, flaky()]))
 
 
-def test_the_next_call_gets_the_extras_in_place_of_equal_inputs(kit: HandOn) -> None:
+def test_the_next_call_gets_the_extras_in_place_of_equal_inputs(kit: ExtrasAct) -> None:
     call(kit, "load", name="x")
 
     assert call(kit, "show", size=1).text == "3 True ['size', 'table']"
 
 
 def test_what_a_person_was_asked_about_is_called_as_it_was_shown() -> None:
-    kit = HandOn(Toolkit([load, show]), lambda tool: tool.name == "show")
+    kit = ExtrasAct(Toolkit([load, show]), lambda tool: tool.name == "show")
     call(kit, "load", name="x")
 
     assert call(kit, "show", size=1).text == "1 True ['size', 'table']"
 
 
-def test_the_call_after_the_next_gets_nothing(kit: HandOn) -> None:
+def test_the_call_after_the_next_gets_nothing(kit: ExtrasAct) -> None:
     call(kit, "load", name="x")
     call(kit, "show", size=1)
 
     assert call(kit, "show", size=1).text == "1 False []"
 
 
-def test_a_call_that_fails_leaves_the_extras_to_the_next(kit: HandOn) -> None:
+def test_a_call_that_fails_leaves_the_extras_to_the_next(kit: ExtrasAct) -> None:
     call(kit, "load", name="x")
 
     assert call(kit, "flaky").text == "saw ['size', 'table']"
@@ -104,7 +104,7 @@ def test_a_call_that_fails_leaves_the_extras_to_the_next(kit: HandOn) -> None:
 
 @pytest.mark.parametrize(("name", "inputs"), [("ghost", {}), ("show", {"size": "many"})])
 def test_a_call_that_cannot_be_made_leaves_them_too(
-    kit: HandOn, name: str, inputs: dict[str, Any]
+    kit: ExtrasAct, name: str, inputs: dict[str, Any]
 ) -> None:
     call(kit, "load", name="x")
 
@@ -112,7 +112,7 @@ def test_a_call_that_cannot_be_made_leaves_them_too(
     assert call(kit, "show", size=1).text == "3 True ['size', 'table']"
 
 
-def test_a_streaming_tool_hands_on_what_it_had_in_the_end(kit: HandOn) -> None:
+def test_a_streaming_tool_hands_on_what_it_had_in_the_end(kit: ExtrasAct) -> None:
     assert call(kit, "stream").text == "one two"
 
     assert call(kit, "show", size=1).text == "1 True ['table']"
@@ -120,14 +120,14 @@ def test_a_streaming_tool_hands_on_what_it_had_in_the_end(kit: HandOn) -> None:
 
 def test_one_run_sees_nothing_of_another() -> None:
     tools = Toolkit([load, show])
-    mine, yours = HandOn(tools), HandOn(tools)
+    mine, yours = ExtrasAct(tools), ExtrasAct(tools)
 
     call(mine, "load", name="x")
 
     assert call(yours, "show", size=1).text == "1 False []"
 
 
-def test_extras_are_in_no_observation_and_no_representation(kit: HandOn) -> None:
+def test_extras_are_in_no_observation_and_no_representation(kit: ExtrasAct) -> None:
     observation = call(kit, "load", name="x")
 
     assert observation == Observation(text="loaded x")

@@ -9,11 +9,11 @@ import pytest
 from agents.contracts import Exchange, Status
 from agents.control import Control
 from agents.loop import run
+from agents.model.model import Model
 from agents.policies import POLICIES, build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.demo import DemoProvider
-from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.catalogue import FoundTurn, offered, toolkit
 

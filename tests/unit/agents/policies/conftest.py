@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from agents.act.approval import Ask, nobody
-from agents.budget import Purse
 from agents.contracts import Exchange, ModelCall, Outcome
 from agents.control import Control
 from agents.errors import ToolFailed
 from agents.events import Event, ModelCalled
 from agents.loop import run
+from agents.model.budget import Purse
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.base import Provider
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.spec import Tool, tool
 from agents.tools.toolkit import Toolkit

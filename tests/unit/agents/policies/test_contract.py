@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agents.act.approval import Approval
-from agents.contracts import ModelCall, Reason, ReasonKind, Status, ToolCall, Turn
+from agents.act.approval import ApprovalAnswer
+from agents.contracts import EndReason, ModelCall, Status, ThoughtKind, ToolCall, Turn
 from agents.control import Control
 from agents.errors import ConfigurationError, Interrupted, Parked
 from agents.events import (
@@ -20,17 +20,17 @@ from agents.events import (
     ModelCalled,
     ObservationDelta,
     Observed,
-    Reasoned,
     RunEnded,
+    ThoughtCompleted,
     ThoughtDelta,
     TurnCompleted,
     TurnStarted,
 )
+from agents.model.model import Model
 from agents.policies import POLICIES, build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.spec import Safety, Tool, tool
 from agents.tools.toolkit import Toolkit
@@ -126,18 +126,18 @@ CASES = [(policy, limit) for policy in SCRIPTS for limit in LIMITS]
 
 ORDER: dict[type, tuple[type, ...]] = {
     TurnStarted: (ThoughtDelta, AnswerDelta, ModelCalled),
-    ThoughtDelta: (ThoughtDelta, AnswerDelta, ModelCalled, Reasoned),
-    AnswerDelta: (AnswerDelta, ModelCalled, Reasoned, RunEnded),
+    ThoughtDelta: (ThoughtDelta, AnswerDelta, ModelCalled, ThoughtCompleted),
+    AnswerDelta: (AnswerDelta, ModelCalled, ThoughtCompleted, RunEnded),
     ModelCalled: (
         ModelCalled,
         ThoughtDelta,
         AnswerDelta,
-        Reasoned,
+        ThoughtCompleted,
         ActionProposed,
         Observed,
         RunEnded,
     ),
-    Reasoned: (ActionProposed, Observed, ModelCalled, TurnCompleted),
+    ThoughtCompleted: (ActionProposed, Observed, ModelCalled, TurnCompleted),
     ActionProposed: (ActionStarted,),
     ActionStarted: (ObservationDelta, Observed),
     ObservationDelta: (ObservationDelta, ModelCalled, Observed),
@@ -253,7 +253,7 @@ def all_of_it(events: Sequence[Event]) -> Stored:
     for event in events:
         state.apply(event)
         made += isinstance(event, ModelCalled)
-        if isinstance(event, Reasoned | ActionProposed | Observed | TurnCompleted):
+        if isinstance(event, ThoughtCompleted | ActionProposed | Observed | TurnCompleted):
             calls = made
     completed = sum(isinstance(event, TurnCompleted) for event in events)
     return Stored(state.turns, state.is_open, calls, completed, len(events))
@@ -264,8 +264,8 @@ def turns_and_proposals(events: Sequence[Event]) -> Stored:
     kept, state = 0, State("Q?")
     for number, event in enumerate(events, start=1):
         state.apply(event)
-        wants_a_tool = isinstance(event, Reasoned) and (
-            event.node.kind is ReasonKind.ACTION and event.node.call is None
+        wants_a_tool = isinstance(event, ThoughtCompleted) and (
+            event.node.kind is ThoughtKind.ACTION and event.node.call is None
         )
         if isinstance(event, TurnCompleted | ActionProposed) or wants_a_tool:
             kept = number
@@ -327,7 +327,7 @@ def test_a_used_up_budget_leaves_one_call_for_the_best_answer(
     played = stage(policy).play(said, max_turns=9, budget=Calls(calls))
 
     assert [call.purpose for call in played.calls][calls:] == ["summarize"]
-    assert (played.outcome.status, played.outcome.reason) == (Status.EXHAUSTED, Reason.BUDGET)
+    assert (played.outcome.status, played.outcome.reason) == (Status.EXHAUSTED, EndReason.BUDGET)
     assert (played.outcome.answer, played.outcome.partial) == (BEST, True)
     assert played.outcome.message == Calls.used
     completed = [event.turn for event in played.events if isinstance(event, TurnCompleted)]
@@ -349,7 +349,7 @@ def test_a_crash_after_the_budget_is_used_up_ends_the_run_as_honestly(
             stage(policy).events(said, state, max_turns=9, position=calls, budget=Calls(0))
         )
         assert state.outcome is not None
-        assert (state.outcome.reason, state.outcome.answer) == (Reason.BUDGET, BEST)
+        assert (state.outcome.reason, state.outcome.answer) == (EndReason.BUDGET, BEST)
         completed = sum(isinstance(event, TurnCompleted) for event in events)
         assert stored.completed + completed == len(state.turns)
 
@@ -399,10 +399,10 @@ class Desk:
 
     def __init__(self) -> None:
         self.open: list[ToolCall] = []
-        self.answer: Approval | None = None
+        self.answer: ApprovalAnswer | None = None
         self.begun: list[ToolCall] = []
 
-    def ask(self, tool: Tool, call: ToolCall, why: str) -> Approval:
+    def ask(self, tool: Tool, call: ToolCall, why: str) -> ApprovalAnswer:
         if self.answer is None:
             self.open.append(call)
             raise Parked
@@ -427,7 +427,9 @@ def search(query: str) -> str:
     return f"ran {query}"
 
 
-def live(stage: Any, said: Sequence[str], answer: Approval, die_at: int | None = None) -> Lived:
+def live(
+    stage: Any, said: Sequence[str], answer: ApprovalAnswer, die_at: int | None = None
+) -> Lived:
     """Play a run attempt by attempt from what is stored; its worker dies after `die_at` events."""
     sent: list[str] = []
 
@@ -457,7 +459,7 @@ def live(stage: Any, said: Sequence[str], answer: Approval, die_at: int | None =
         events.close()
 
 
-YES, NO = Approval(granted=True), Approval(granted=False, feedback="Not now.")
+YES, NO = ApprovalAnswer(granted=True), ApprovalAnswer(granted=False, feedback="Not now.")
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import Exchange, Reason, ReasonKind, Status, ToolCall
+from agents.contracts import EndReason, Exchange, Status, ThoughtKind, ToolCall
 from agents.events import AnswerDelta, ObservationDelta, ThoughtDelta
-from agents.reasoning.prompts import enclosed
+from agents.prompting.prompts import enclosed
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_an_answer_ends_the_run(explicit: Any) -> None:
 
     assert played.outcome.status is Status.SUCCEEDED
     assert played.outcome.answer == "hi"
-    assert [turn.thought.kind for turn in played.state.turns] == [ReasonKind.FINAL]
+    assert [turn.thought.kind for turn in played.state.turns] == [ThoughtKind.FINAL]
 
 
 def test_an_action_is_carried_out_and_observed_in_one_turn(explicit: Any) -> None:
@@ -86,7 +86,7 @@ def test_a_reply_without_the_format_gets_a_reminder_and_costs_a_turn(explicit: A
     played = explicit.play(["garbage", ANSWER])
 
     first = played.state.turns[0]
-    assert (first.thought.kind, first.thought.text) == (ReasonKind.THOUGHT, "garbage")
+    assert (first.thought.kind, first.thought.text) == (ThoughtKind.THOUGHT, "garbage")
     assert first.observation.error == "ParseError"
     assert played.outcome.answer == "ok"
 
@@ -173,7 +173,7 @@ def test_a_run_out_of_turns_sums_up_and_is_no_success(explicit: Any) -> None:
     played = explicit.play(script, max_turns=3)
 
     assert played.outcome.status is Status.EXHAUSTED
-    assert played.outcome.reason is Reason.TURNS
+    assert played.outcome.reason is EndReason.TURNS
     assert (played.outcome.answer, played.outcome.partial) == ("Perhaps 2.", True)
     assert played.outcome.message == "Ran out of turns (3 of 3)."
     assert len(played.state.turns) == 3
@@ -182,7 +182,7 @@ def test_a_run_out_of_turns_sums_up_and_is_no_success(explicit: Any) -> None:
 def test_a_model_that_repeats_itself_is_ended(explicit: Any) -> None:
     played = explicit.play([ACT, ACT, ACT, "Nothing new."], max_turns=50)
 
-    assert played.outcome.reason is Reason.REPEATS
+    assert played.outcome.reason is EndReason.REPEATS
     assert played.outcome.status is Status.EXHAUSTED
     assert len(played.state.turns) == 3
 
@@ -190,7 +190,7 @@ def test_a_model_that_repeats_itself_is_ended(explicit: Any) -> None:
 def test_a_model_that_is_down_fails_the_run_and_keeps_the_turns(explicit: Any) -> None:
     played = explicit.play([ACT, {"fail": "busy", "after": "half a thou", "message": "500"}])
 
-    assert (played.outcome.status, played.outcome.reason) == (Status.FAILED, Reason.PROVIDER)
+    assert (played.outcome.status, played.outcome.reason) == (Status.FAILED, EndReason.PROVIDER)
     assert played.outcome.message == "500"
     assert played.state.turns[0].observation.text == "ran q"
     assert played.state.turns[1].thought.text == "half a thou"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import Reason, ReasonKind, Status, ToolCall
+from agents.contracts import EndReason, Status, ThoughtKind, ToolCall
 from agents.events import AnswerDelta
-from agents.reasoning.prompts import enclosed
+from agents.prompting.prompts import enclosed
 from agents.tools.spec import tool
 
 
@@ -59,7 +59,7 @@ def test_an_unreadable_node_costs_a_turn_and_no_more(implicit: Any, reply: str) 
     played = implicit.play([reply, DONE])
 
     first = played.state.turns[0].thought
-    assert first.kind is ReasonKind.THOUGHT
+    assert first.kind is ThoughtKind.THOUGHT
     assert first.text == "Continuing reasoning to determine next step."
     assert played.outcome.answer == "sent"
 
@@ -162,13 +162,13 @@ def test_thoughts_alone_run_out_of_turns(implicit: Any) -> None:
     )
 
     assert played.outcome.status is Status.EXHAUSTED
-    assert played.outcome.reason is Reason.TURNS
+    assert played.outcome.reason is EndReason.TURNS
     assert played.state.transcript() == "Goal: Q?\nTHOUGHT: 0\nTHOUGHT: 1\nTHOUGHT: 2"
 
 
 def test_a_model_that_is_down_is_no_thought(implicit: Any) -> None:
     played = implicit.play([DO, {"fail": "unreachable", "message": "nobody there"}])
 
-    assert (played.outcome.status, played.outcome.reason) == (Status.FAILED, Reason.PROVIDER)
+    assert (played.outcome.status, played.outcome.reason) == (Status.FAILED, EndReason.PROVIDER)
     assert played.outcome.message == "nobody there"
-    assert played.state.turns[0].thought.kind is ReasonKind.ACTION
+    assert played.state.turns[0].thought.kind is ThoughtKind.ACTION

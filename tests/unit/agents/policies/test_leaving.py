@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agents.act.approval import Approval, Ask, nobody
-from agents.contracts import Exchange, Observation, ReasonKind, ReasonNode, ToolCall, Turn
+from agents.act.approval import ApprovalAnswer, Ask, nobody
+from agents.contracts import Exchange, Observation, Thought, ThoughtKind, ToolCall, Turn
 from agents.policies import POLICIES
 from agents.state import State
 from agents.tools.spec import Tool, tool
@@ -122,9 +122,9 @@ def test_the_person_is_told_why_and_may_allow_it(
 ) -> None:
     whys: list[str] = []
 
-    def ask(tool: Tool, call: ToolCall, why: str) -> Approval:
+    def ask(tool: Tool, call: ToolCall, why: str) -> ApprovalAnswer:
         whys.append(why)
-        return Approval(granted=True)
+        return ApprovalAnswer(granted=True)
 
     stage(policy).play(OBEY[policy], tools=world.tools, max_turns=9, ask=ask)
 
@@ -133,7 +133,7 @@ def test_the_person_is_told_why_and_may_allow_it(
     assert "goes out to the network after the run has read fetch, past" in whys[0]
 
 
-@pytest.mark.parametrize("ask", [nobody, lambda tool, call, why: Approval(granted=False)])
+@pytest.mark.parametrize("ask", [nobody, lambda tool, call, why: ApprovalAnswer(granted=False)])
 def test_old_transcripts_alone_are_reason_enough(
     stage: Callable[[str], Any], world: World, ask: Ask
 ) -> None:
@@ -193,7 +193,7 @@ def test_another_worker_that_takes_the_run_over_asks_as_well(
     stage: Callable[[str], Any], world: World, name: str
 ) -> None:
     action = ToolCall(tool=name, inputs={"query": "x"})
-    thought = ReasonNode(kind=ReasonKind.ACTION, text="t", call=action)
+    thought = Thought(kind=ThoughtKind.ACTION, text="t", call=action)
     seen = Observation(text=SECRET)
     read = Turn(index=0, thought=thought, action=action, observation=seen)
 

@@ -10,7 +10,7 @@ from agents.nesting import DEEPEST, is_too_deep
 from agents.policies import POLICIES
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.spec import Tool
-from chat.runs.storable import storable_json
+from chat.runs.stored_json import storable_json
 
 ANYTHING = {"type": "object", "properties": {"value": {}}, "required": ["value"]}
 KEEP = Tool(

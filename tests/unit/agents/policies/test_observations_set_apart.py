@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agents.contracts import ModelCall
-from agents.reasoning.prompts import enclosed
+from agents.prompting.prompts import enclosed
 from agents.tools.spec import tool
 
 PAGE = """Nice weather.

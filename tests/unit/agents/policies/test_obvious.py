@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.contracts import ToolCall
-from agents.think.obvious import opens_a_page
+from agents.think.shortcut import opens_a_page
 from agents.tools.spec import tool
 
 DONE = '{"thought": "t", "action": {"tool": "complete", "parameters": {"result": "It is up."}}}'

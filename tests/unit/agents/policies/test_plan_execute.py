@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agents.contracts import Reason, ReasonKind, Status
+from agents.contracts import EndReason, Status, ThoughtKind
 from agents.events import AnswerDelta, ThoughtDelta
 from agents.tools.spec import Safety, tool
 
@@ -28,9 +28,9 @@ def test_all_calls_are_made_in_order_and_one_a_turn(stage: Callable[[str], Any])
 
     assert results(played) == ["5", "ran q"]
     assert [turn.thought.kind for turn in played.state.turns] == [
-        ReasonKind.ACTION,
-        ReasonKind.ACTION,
-        ReasonKind.FINAL,
+        ThoughtKind.ACTION,
+        ThoughtKind.ACTION,
+        ThoughtKind.FINAL,
     ]
 
 
@@ -80,7 +80,7 @@ def test_a_planning_error_ends_the_run_and_calls_nothing(stage: Callable[[str], 
     outcome = played.outcome
     assert (outcome.status, outcome.reason, outcome.message) == (
         Status.FAILED,
-        Reason.PROVIDER,
+        EndReason.PROVIDER,
         "Full.",
     )
     assert all(turn.action is None for turn in played.state.turns)
@@ -131,7 +131,7 @@ def test_a_plan_longer_than_the_turns_runs_out_of_them(stage: Callable[[str], An
     played = stage("plan_execute").play([plan(ADD, ADD, ADD), "So far 5."], max_turns=2)
 
     outcome = played.outcome
-    assert (outcome.status, outcome.reason) == (Status.EXHAUSTED, Reason.TURNS)
+    assert (outcome.status, outcome.reason) == (Status.EXHAUSTED, EndReason.TURNS)
     assert (outcome.answer, outcome.partial) == ("So far 5.", True)
     assert results(played) == ["5", "5"]
 

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.contracts import Reason, ReasonKind, Status
+from agents.contracts import EndReason, Status, ThoughtKind
 from agents.control import Control
 from agents.events import AnswerDelta, RunEnded, ThoughtDelta
 from agents.loop import run
-from agents.planning import GoalStatus, plan_of
+from agents.model.model import Model
+from agents.planning import GoalStatus, goal_plan_of
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.spec import Safety, tool
 from agents.tools.toolkit import Toolkit
@@ -101,8 +101,8 @@ def test_a_step_is_taken_and_completion_is_the_answer(play: Play) -> None:
 
     assert (played.outcome.status, played.outcome.answer) == (Status.SUCCEEDED, "It is **5**.")
     assert [turn.thought.kind for turn in played.state.turns] == [
-        ReasonKind.ACTION,
-        ReasonKind.FINAL,
+        ThoughtKind.ACTION,
+        ThoughtKind.FINAL,
     ]
 
 
@@ -147,7 +147,7 @@ def test_a_failed_goal_has_the_plan_adapted(play: Play) -> None:
 
     assert purposes(played) == ["plan_goals", "step", "adapt_plan", "step"]
     assert "closed" in asked(played, 2)
-    plan = plan_of(played.state.turns)
+    plan = goal_plan_of(played.state.turns)
     assert plan is not None
     assert [goal.status for goal in plan.goals] == [GoalStatus.REPLACED, GoalStatus.PENDING]
     assert played.outcome.status is Status.SUCCEEDED
@@ -159,7 +159,7 @@ def test_a_goal_without_another_way_fails_the_run_and_keeps_what_was_reached(pla
     played = play(goals("find", "tell"), reached, fail, '{"goals": []}', planning="always")
 
     outcome = played.outcome
-    assert (outcome.status, outcome.reason) == (Status.FAILED, Reason.GAVE_UP)
+    assert (outcome.status, outcome.reason) == (Status.FAILED, EndReason.GAVE_UP)
     assert (outcome.message, outcome.partial) == ("closed", True)
     assert outcome.answer == "**find**\n\nfound"
     assert "".join(e.text for e in played.events if isinstance(e, AnswerDelta)) == outcome.answer
@@ -171,13 +171,13 @@ def test_a_plan_is_adapted_only_so_often(play: Play) -> None:
         goals("find"), fail, other, fail, planning="always", settings={"max_adaptations": 1}
     )
 
-    assert played.outcome.reason is Reason.GAVE_UP
+    assert played.outcome.reason is EndReason.GAVE_UP
 
 
 def test_a_plan_that_cannot_be_read_is_the_task_as_one_goal(play: Play) -> None:
     for reply in ("no plan at all", {"fail": "busy"}, '{"phases": []}'):
         played = play(reply, DONE, planning="always", goal="Do it")
-        plan = plan_of(played.state.turns)
+        plan = goal_plan_of(played.state.turns)
         assert plan is not None
         assert (plan.source, [g.description for g in plan.goals]) == ("fallback", ["Do it"])
         assert played.outcome.status is Status.SUCCEEDED
@@ -217,10 +217,10 @@ def test_whatever_the_model_writes_the_run_ends_honestly(replies: list[str], pla
     assert isinstance(events[-1], RunEnded)
     assert state.outcome is not None
     is_answered = any(
-        turn.thought is not None and turn.thought.kind is ReasonKind.FINAL for turn in state.turns
+        turn.thought is not None and turn.thought.kind is ThoughtKind.FINAL for turn in state.turns
     )
     assert (state.outcome.status is Status.SUCCEEDED) == is_answered
-    assert state.outcome.reason is not Reason.INTERNAL
+    assert state.outcome.reason is not EndReason.INTERNAL
 
 
 def test_a_shorthand_needs_no_repair(play: Play) -> None:
@@ -251,7 +251,7 @@ def test_two_repairs_in_vain_end_the_run_with_the_best_partial_answer(play: Play
 
     outcome = played.outcome
     assert purposes(played) == ["step", "repair", "repair", "summarize"]
-    assert (outcome.status, outcome.reason) == (Status.EXHAUSTED, Reason.FAILURES)
+    assert (outcome.status, outcome.reason) == (Status.EXHAUSTED, EndReason.FAILURES)
     assert (outcome.answer, outcome.partial) == (SUMMARY, True)
     assert "could not be read" in outcome.message
 
@@ -267,7 +267,7 @@ def test_three_failures_in_a_row_end_the_run(play: Play) -> None:
     script = [step("broken", text=text) for text in "abc"]
     played = play(*script, SUMMARY)
 
-    assert (played.outcome.reason, len(played.state.turns)) == (Reason.FAILURES, 3)
+    assert (played.outcome.reason, len(played.state.turns)) == (EndReason.FAILURES, 3)
     assert played.outcome.message.startswith("Too many consecutive failures")
 
 
@@ -281,7 +281,7 @@ def test_a_success_between_failures_lets_the_run_go_on(play: Play) -> None:
 def test_the_same_tool_five_times_in_a_row_ends_the_run(play: Play) -> None:
     played = play(*[step("search", query=text) for text in "abcde"], SUMMARY)
 
-    assert played.outcome.reason is Reason.REPEATS
+    assert played.outcome.reason is EndReason.REPEATS
     assert played.outcome.message == "Tool 'search' called 5 times in a row."
 
 
@@ -295,7 +295,7 @@ def test_an_exempt_tool_may_go_on(play: Play) -> None:
 def test_the_second_repeat_is_warned_of_and_the_third_ends_the_run(play: Play) -> None:
     played = play(*[step("add", left=1)] * 3, SUMMARY)
 
-    assert played.outcome.reason is Reason.REPEATS
+    assert played.outcome.reason is EndReason.REPEATS
     assert "A third time ends the run" in asked(played, 2)
 
 
@@ -330,14 +330,14 @@ def test_a_tree_of_thoughts_is_taken_at_its_best_branch(play: Play) -> None:
 
 
 def test_a_question_to_the_person_ends_the_run_as_asked(play: Play) -> None:
-    @tool(terminal=True, ends=Reason.ASKED)
+    @tool(terminal=True, ends=EndReason.ASKED)
     def ask_user(question: str) -> str:
         """Ask."""
         return question
 
     played = play(step("ask_user", question="Which?"), tools=[ask_user])
 
-    assert (played.outcome.reason, played.outcome.answer) == (Reason.ASKED, "Which?")
+    assert (played.outcome.reason, played.outcome.answer) == (EndReason.ASKED, "Which?")
 
 
 def test_a_reply_cut_at_the_length_limit_is_not_acted_on(play: Play) -> None:

@@ -9,12 +9,12 @@ import pytest
 from agents.contracts import Exchange, Image, Status
 from agents.control import Control
 from agents.errors import ConfigurationError
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.base import ModelRequest
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
 from agents.tools.spec import Tool, tool
 from agents.tools.toolkit import Toolkit
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import Reason, Status
+from agents.contracts import EndReason, Status
 from agents.providers.demo import DemoProvider
 from agents.tools.calculator import calculator
 
@@ -78,7 +78,7 @@ def test_tries_are_bounded_and_their_end_is_no_success(reflexion: Any) -> None:
     played = reflexion.play(script, tries=2, turns_per_try=1, max_turns=20)
 
     outcome = played.outcome
-    assert (outcome.status, outcome.reason) == (Status.EXHAUSTED, Reason.TURNS)
+    assert (outcome.status, outcome.reason) == (Status.EXHAUSTED, EndReason.TURNS)
     assert (outcome.answer, outcome.partial) == ("the best I have", True)
     assert outcome.message == "No answer after 2 tries, with 3 turns in all."
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import Reason, Status, ToolCall
+from agents.contracts import EndReason, Status, ToolCall
 from agents.providers.demo import DemoProvider
 from agents.tools.calculator import calculator
 
@@ -137,7 +137,7 @@ def test_an_unknown_tool_is_a_failed_step(rewoo: Any) -> None:
 def test_a_plan_longer_than_the_turns_runs_out_of_them(rewoo: Any) -> None:
     played = rewoo.play([TWO, "so far"], max_turns=1)
 
-    assert (played.outcome.status, played.outcome.reason) == (Status.EXHAUSTED, Reason.TURNS)
+    assert (played.outcome.status, played.outcome.reason) == (Status.EXHAUSTED, EndReason.TURNS)
     assert (played.outcome.answer, played.outcome.partial) == ("so far", True)
 
 

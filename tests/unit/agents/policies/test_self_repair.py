@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.contracts import Exchange, Reason, ReasonKind, Status, ToolCall
+from agents.contracts import EndReason, Exchange, Status, ThoughtKind, ToolCall
 from agents.control import Control
 from agents.errors import ConfigurationError
 from agents.events import (
@@ -20,13 +20,13 @@ from agents.events import (
     ThoughtDelta,
     TurnCompleted,
 )
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.self_repair import Settings
 from agents.policies.spec import Limits, PolicySpec
+from agents.prompting.prompts import enclosed
 from agents.providers.scripted import ScriptedProvider
-from agents.reasoning.model import Model
-from agents.reasoning.prompts import enclosed
 from agents.state import State
 from agents.tools.spec import Safety, tool
 from agents.tools.toolkit import Toolkit
@@ -271,8 +271,8 @@ def test_a_model_that_never_obeys_is_ended(self_repair: Any) -> None:
 
     played = self_repair.play(script, max_turns=20)
 
-    assert played.outcome.reason is Reason.FAILURES
-    assert [turn.thought.kind for turn in played.state.turns] == [ReasonKind.THOUGHT] * 6
+    assert played.outcome.reason is EndReason.FAILURES
+    assert [turn.thought.kind for turn in played.state.turns] == [ThoughtKind.THOUGHT] * 6
 
 
 PIECES = st.sampled_from(
@@ -295,8 +295,13 @@ def test_whatever_a_model_says_the_run_ends_once_and_honestly(
 ) -> None:
     played = self_repair.play(replies, max_turns=10)
 
-    assert played.outcome.reason in (Reason.ANSWERED, Reason.TURNS, Reason.FAILURES, Reason.REPEATS)
-    assert played.outcome.partial == (played.outcome.reason is not Reason.ANSWERED)
+    assert played.outcome.reason in (
+        EndReason.ANSWERED,
+        EndReason.TURNS,
+        EndReason.FAILURES,
+        EndReason.REPEATS,
+    )
+    assert played.outcome.partial == (played.outcome.reason is not EndReason.ANSWERED)
     assert sum(isinstance(event, RunEnded) for event in played.events) == 1
     shown = "".join(event.text for event in played.events if isinstance(event, AnswerDelta))
     assert shown == played.outcome.answer

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import Reason, Status
+from agents.contracts import EndReason, Status
 from agents.control import Control
 from agents.errors import ToolFailed
 from agents.events import TurnCompleted
@@ -129,7 +129,7 @@ def test_repairs_of_what_cannot_be_read_are_bounded(self_repair: Any) -> None:
     played = self_repair.play([BROKEN] * 6 + ["Nothing worked."], max_turns=20)
 
     assert purposes(played) == [*("think", "repair", "repair") * 2, "summarize"]
-    assert (played.outcome.status, played.outcome.reason) == (Status.EXHAUSTED, Reason.FAILURES)
+    assert (played.outcome.status, played.outcome.reason) == (Status.EXHAUSTED, EndReason.FAILURES)
     assert (played.outcome.answer, played.outcome.partial) == ("Nothing worked.", True)
 
 

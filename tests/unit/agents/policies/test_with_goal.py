@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import Exchange, Reason, Status
+from agents.contracts import EndReason, Exchange, Status
 from agents.control import Control
 from agents.errors import ConfigurationError
 from agents.events import Event, ModelCalled, RunEnded, TurnCompleted
@@ -48,7 +48,7 @@ def test_what_is_asked_back_is_the_answer_and_ends_the_run(stage: Callable[[str]
     played = stage("implicit").play(script, settle_goal=True)
 
     outcome = played.outcome
-    assert (outcome.status, outcome.reason) == (Status.SUCCEEDED, Reason.ASKED)
+    assert (outcome.status, outcome.reason) == (Status.SUCCEEDED, EndReason.ASKED)
     assert outcome.answer == "Which swans?"
     assert len(played.state.turns) == 1
 
@@ -127,7 +127,7 @@ def test_the_demo_asks_what_to_do_again(stage: Callable[[str], Any]) -> None:
     )
 
     assert isinstance(events[-1], RunEnded)
-    assert events[-1].outcome.reason is Reason.ASKED
+    assert events[-1].outcome.reason is EndReason.ASKED
 
 
 def test_a_stop_while_the_goal_is_settled_is_a_stop(stage: Callable[[str], Any]) -> None:

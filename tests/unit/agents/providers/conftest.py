@@ -23,7 +23,7 @@ from agents.control import Control
 from agents.providers.base import Finish, ModelRequest, Token
 from agents.providers.choice import Credentials, RemoteName
 from agents.providers.dialects import PROVIDERS
-from agents.providers.remote import RemoteProvider
+from agents.providers.wire.remote import RemoteProvider
 from tests.certificates import write_self_signed
 
 KEY = "sk-a-key-that-nobody-may-see"

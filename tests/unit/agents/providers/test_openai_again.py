@@ -10,7 +10,7 @@ from agents.contracts import Message, Role
 from agents.control import Control
 from agents.errors import ConfigurationError, ProviderBusy, ProviderRefused
 from agents.events import ModelCalled
-from agents.reasoning.model import Model
+from agents.model.model import Model
 
 if TYPE_CHECKING:
     from tests.unit.agents.providers.conftest import Ask, ProviderOf, Wire

@@ -13,7 +13,7 @@ import pytest
 
 from agents.control import Control
 from agents.errors import AgentError, Interrupted, ProviderSlow, Stopped
-from agents.providers.transport import Transport, watched
+from agents.providers.wire.transport import Transport, watched
 
 if TYPE_CHECKING:
     from tests.unit.agents.providers.conftest import Ask, ProviderOf, Wire

@@ -11,7 +11,7 @@ from agents.contracts import Message, Role
 from agents.control import Control
 from agents.errors import ProviderTruncated, Stopped
 from agents.providers.base import ModelRequest
-from agents.providers.pace import LONGEST, LONGEST_LATE, PACE, Pace
+from agents.providers.wire.pace import LONGEST, MAX_LATE, PACE, Pace
 
 if TYPE_CHECKING:
     from tests.unit.agents.providers.conftest import Ask, ProviderOf, Wire
@@ -64,7 +64,7 @@ def test_a_process_that_falls_behind_reads_less_often_until_it_has_caught_up() -
             pace.gather(now - pace.gap(), control)
         caught_up = pace.gap()
 
-    assert at_first < behind == LONGEST_LATE
+    assert at_first < behind == MAX_LATE
     assert caught_up < 2 * at_first
 
 

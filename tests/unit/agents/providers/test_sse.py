@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.errors import ProviderGarbled
-from agents.providers.sse import MAX_EVENT, events
+from agents.providers.wire.sse import MAX_EVENT, events
 
 BYTES = st.lists(
     st.sampled_from(

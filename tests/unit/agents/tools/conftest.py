@@ -11,9 +11,9 @@ import pytest
 
 from agents.contracts import Observation, ToolCall
 from agents.control import Control
-from agents.tools.sandbox import first_proved
-from agents.tools.sandbox_bubblewrap import Bubblewrap
-from agents.tools.sandbox_monty import MontySandbox
+from agents.tools.sandbox.bubblewrap import Bubblewrap
+from agents.tools.sandbox.choice import first_proved
+from agents.tools.sandbox.monty import MontySandbox
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
 

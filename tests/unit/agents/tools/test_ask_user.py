@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import Observation, Reason
+from agents.contracts import EndReason, Observation
 from agents.tools.ask_user import ask_user, finish
 from agents.tools.spec import Tool
 
@@ -13,13 +13,13 @@ from agents.tools.spec import Tool
 def test_a_question_ends_the_run_as_asked(observe: Callable[..., Any]) -> None:
     seen = observe(ask_user, {"question": " Which city? "})
 
-    assert seen.observation == Observation(text="Which city?", ends=Reason.ASKED)
+    assert seen.observation == Observation(text="Which city?", ends=EndReason.ASKED)
 
 
 def test_an_answer_ends_the_run_as_answered(observe: Callable[..., Any]) -> None:
     seen = observe(finish, {"answer": "42"})
 
-    assert seen.observation == Observation(text="42", ends=Reason.ANSWERED)
+    assert seen.observation == Observation(text="42", ends=EndReason.ANSWERED)
 
 
 @pytest.mark.parametrize(("tool", "name"), [(ask_user, "question"), (finish, "answer")])

@@ -8,9 +8,9 @@ import pytest
 
 from agents.errors import ConfigurationError
 from agents.tools.catalogue import NETWORK, TOOLS, ToolSetup, not_offered, offered, toolkit
-from agents.tools.tool_setup import tool_setup
+from agents.tools.setup import tool_setup
 from agents.tools.toolkit import Toolkit
-from agents.tools.web_address import reach_of
+from agents.tools.web.address import reach_of
 
 
 def kit_of(*names: str, setup: ToolSetup | None = None) -> Toolkit:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from agents.errors import ConfigurationError, ToolFailed
 from agents.tools.json_inputs import JsonInputs, readable
-from agents.tools.page_text import decoded, page_text
-from agents.tools.web_address import web_url
-from agents.tools.wikipedia import _sentences
+from agents.tools.web.address import web_url
+from agents.tools.web.page_text import decoded, page_text
+from agents.tools.web.wikipedia import _sentences
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

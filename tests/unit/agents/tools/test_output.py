@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.tools.output import LIMIT, Output, storable
+from agents.text import storable
+from agents.tools.output import LIMIT, Output
 
 
 def _kept(pieces: list[str]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.tools.catalogue import TOOLS, not_offered, toolkit
-from agents.tools.mcp_servers import read_servers
+from agents.tools.mcp.servers import read_servers
 
 DOCUMENT = (Path(__file__).parents[4] / "docs" / "tools.md").read_text(encoding="utf-8")
 

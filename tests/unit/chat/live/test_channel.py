@@ -4,10 +4,10 @@ import json
 import threading
 
 from agents.control import Control
-from chat.live import channel as module
-from chat.live.channel import Channel
-from chat.live.frames import Event
-from chat.live.streams import StreamId
+from chat.stream import channel as module
+from chat.stream.channel import Channel
+from chat.stream.frames import Event
+from chat.stream.streams import StreamId
 
 
 def opened() -> Channel:
@@ -72,11 +72,11 @@ def test_what_is_delivered_is_forgotten() -> None:
 def test_while_redis_is_away_the_oldest_frames_give_way() -> None:
     channel = opened()
     piece = "x" * 100_000
-    for _ in range(2 * module.MOST_CHARACTERS // len(piece)):
+    for _ in range(2 * module.MAX_CHARACTERS // len(piece)):
         channel.put(said(piece))
         channel.seal()
     batches = channel.batches()
-    assert sum(len(batch.payload) for batch in batches) <= module.MOST_CHARACTERS
+    assert sum(len(batch.payload) for batch in batches) <= module.MAX_CHARACTERS
     assert batches[-1].id == StreamId(2, 80)
 
 

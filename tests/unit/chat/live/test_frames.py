@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.live import frames
-from chat.live.streams import StreamId
+from chat.stream import frames
+from chat.stream.streams import StreamId
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.integers() | st.text(),

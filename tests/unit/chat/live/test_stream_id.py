@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.live.streams import StreamId
+from chat.stream.streams import StreamId
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chat.transcripts.query import MOST_CHARACTERS, Query, QueryError, parse, plain
+from chat.search.query import MAX_CHARACTERS, Query, QueryError, parse, plain
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_fields_are_understood(text: str, expected: tuple[str, str, bool]) -> No
         ("/ste?p/", "/ste?p/: there are no regular expressions"),
         ("-5", '-5 may be a number, or mean "without 5".'),
         ("cold -273.15", 'write 273.15 to find it, or -"273.15" to leave it out.'),
-        ("x" * (MOST_CHARACTERS + 1), "The query has 1,001 characters"),
+        ("x" * (MAX_CHARACTERS + 1), "The query has 1,001 characters"),
         ("x " * 40, "The query has 40 parts"),
     ],
 )

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from chat.transcripts.unmarked import unmarked
+from chat.search.plain_text import unmarked
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.transcripts.words import spans, split, words
+from chat.search.words import spans, split, words
 
 
 @pytest.mark.parametrize(

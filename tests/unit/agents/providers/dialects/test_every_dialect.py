@@ -19,11 +19,11 @@ from agents.errors import (
 )
 from agents.events import ModelCalled
 from agents.loop import run
+from agents.model.model import Model
 from agents.policies import build
-from agents.policies.parts import Parts
+from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.discovery import VENDORS
-from agents.reasoning.model import Model
 from agents.state import State
 from agents.tools.spec import tool
 from agents.tools.toolkit import Toolkit

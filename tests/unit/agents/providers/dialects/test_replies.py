@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from agents.errors import ProviderError
 from agents.providers.anthropic import MessageReply
 from agents.providers.base import Finish, Token
-from agents.providers.faults import Faults
 from agents.providers.gemini import Response
 from agents.providers.ollama import ChatReply
 from agents.providers.openai import Completion
-from agents.providers.replies import Reply, read_reply
+from agents.providers.wire.faults import Faults
+from agents.providers.wire.replies import ChunkReader, read_reply
 
 CALL = {"name": "add", "arguments": '{"a": 1}'}
 USE = {"type": "tool_use", "name": "add", "input": {}}
-VALID: dict[type[Reply], list[Any]] = {
+VALID: dict[type[ChunkReader], list[Any]] = {
     Completion: [
         {"choices": [{"delta": {"content": "a", "reasoning": "b"}}]},
         {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": CALL}]}}]},
@@ -66,7 +66,7 @@ def places(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(value[name], (*here, name))
 
 
-def read(kind: type[Reply], pieces: list[bytes]) -> list[Token | Finish]:
+def read(kind: type[ChunkReader], pieces: list[bytes]) -> list[Token | Finish]:
     try:
         return list(read_reply(pieces, kind(Faults(place="here"))))
     except ProviderError:
@@ -77,7 +77,7 @@ def read(kind: type[Reply], pieces: list[bytes]) -> list[Token | Finish]:
 @given(pieces=st.lists(st.binary(max_size=60), max_size=6))
 @example(pieces=[b"data: {", b"}\n\n"])
 @example(pieces=[b"\xef\xbb\xbf{}"])
-def test_any_bytes_are_read_or_named(kind: type[Reply], pieces: list[bytes]) -> None:
+def test_any_bytes_are_read_or_named(kind: type[ChunkReader], pieces: list[bytes]) -> None:
     items = read(kind, pieces)
 
     assert not items or isinstance(items[-1], Finish)
@@ -86,7 +86,7 @@ def test_any_bytes_are_read_or_named(kind: type[Reply], pieces: list[bytes]) -> 
 @pytest.mark.parametrize("kind", KINDS)
 @given(drawn=st.data())
 def test_chunks_with_anything_in_the_place_of_a_part_are_read_or_named(
-    kind: type[Reply], drawn: st.DataObject
+    kind: type[ChunkReader], drawn: st.DataObject
 ) -> None:
     chunks = copy.deepcopy(VALID[kind])
     *way, last = drawn.draw(st.sampled_from(list(places(chunks))))

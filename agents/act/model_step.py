@@ -1,0 +1,70 @@
+"""Act where a step is for the model itself: read, compare or extract, with no tool."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agents.contracts import Message, Observation, Role, ToolCall
+from agents.errors import ToolFailed
+from agents.events import (
+    ActionProposed,
+    ActionStarted,
+    Event,
+    ModelCalled,
+    ObservationDelta,
+    Observed,
+)
+from agents.model.model import Model
+from agents.policy import Act
+from agents.prompting.prompts import enclosed, render
+from agents.reading.thinking import ThinkingReader
+from agents.reading.trimmed import Trimmed
+from agents.state import State
+from agents.text import storable
+
+
+@dataclass(frozen=True)
+class ModelStepAct:
+    """Let the model do the action that is called `name`; every other goes to the wrapped act."""
+
+    act: Act
+    model: Model
+    name: str
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the wrapped events, or what the model says as the observation."""
+        turn = state.turns[-1]
+        call = turn.action or (None if turn.thought is None else turn.thought.call)
+        if call is None or call.tool != self.name:
+            yield from self.act(state)
+            return
+        if turn.action is None:
+            yield ActionProposed(call=call)
+        yield ActionStarted()
+        yield from self._ask(call)
+
+    def _ask(self, call: ToolCall) -> Iterator[Event]:
+        thinking, said = ThinkingReader(), Trimmed()
+        for item in self.model.stream(_messages(call), purpose="work"):
+            pieces = []
+            if isinstance(item, ModelCalled):
+                pieces = thinking.finish()
+            elif item.kind == "answer":
+                pieces = thinking.feed(storable(item.text))
+            for piece in pieces:
+                if not piece.is_thought and (shown := said.add(piece.text)):
+                    yield ObservationDelta(text=shown)
+            if isinstance(item, ModelCalled):
+                yield item
+        if said:
+            yield Observed(observation=Observation(text=said.text))
+        else:
+            empty = Observation(text="The model said nothing.", error=ToolFailed.__name__)
+            yield Observed(observation=empty)
+
+
+def _messages(call: ToolCall) -> list[Message]:
+    asked = f"Step:\n{enclosed('step', str(call.inputs.get('input', '')))}"
+    return [
+        Message(role=Role.SYSTEM, content=render("rewoo/work")),
+        Message(role=Role.USER, content=asked),
+    ]

@@ -1,0 +1,62 @@
+"""Carry out a known action: propose it, run its tool, observe; the end of every act."""
+
+from collections.abc import Generator, Iterator
+from typing import Protocol
+
+from agents.contracts import Observation, ToolCall
+from agents.control import Control
+from agents.errors import Interrupted, ToolNotFound
+from agents.events import ActionProposed, ActionStarted, Event, ObservationDelta, Observed
+from agents.state import State
+from agents.tools.spec import Tool
+
+INTERRUPTED = (
+    "This call was interrupted. It may or may not have taken effect, and was not made again."
+)
+
+
+class Calls(Protocol):
+    """Finds and calls tools, as a Toolkit does and what wraps one."""
+
+    def get(self, name: str) -> Tool:
+        """Return the tool of that name; raises ToolNotFound."""
+        ...
+
+    def call(
+        self, call: ToolCall, control: Control
+    ) -> Generator[ObservationDelta, None, Observation]:
+        """Carry out an action; every failure is an observation, only Halted is raised."""
+        ...
+
+
+def run_action(call: ToolCall, toolkit: Calls, control: Control) -> Iterator[Event]:
+    """Yield the events of one action, from its proposal to its observation."""
+    yield ActionProposed(call=call)
+    yield from _run(call, toolkit, control)
+
+
+def continue_action(state: State, toolkit: Calls, control: Control) -> Iterator[Event]:
+    """Finish the action that an earlier worker proposed and did not see the end of.
+
+    What may have begun is made again only if its tool says that this does no harm.
+    """
+    call = state.turns[-1].action
+    if call is None:
+        raise ValueError("The last turn has no action to go on with.")
+    if not state.may_have_begun or _may_run_again(call, toolkit):
+        yield from _run(call, toolkit, control)
+    else:
+        yield Observed(observation=Observation(text=INTERRUPTED, error=Interrupted.__name__))
+
+
+def _run(call: ToolCall, toolkit: Calls, control: Control) -> Iterator[Event]:
+    yield ActionStarted()
+    observation = yield from toolkit.call(call, control)
+    yield Observed(observation=observation)
+
+
+def _may_run_again(call: ToolCall, toolkit: Calls) -> bool:
+    try:
+        return toolkit.get(call.tool).idempotent
+    except ToolNotFound:
+        return True  # it can only fail, and says why

@@ -1,0 +1,78 @@
+"""What one run may spend on models, tokens and money, counted over all its attempts."""
+
+from typing import Protocol
+
+from agents.contracts import ModelCall
+from agents.model.tokens import tokens
+from agents.providers.price import Price
+
+
+class Purse(Protocol):
+    """What a model asks before each call, and tells after it."""
+
+    @property
+    def is_used_up(self) -> bool:
+        """Tell whether no call may be made any more, but the last one for a partial answer."""
+        ...
+
+    @property
+    def used(self) -> str:
+        """Say in words what is used up."""
+        ...
+
+    def count(self, call: ModelCall) -> None:
+        """Count a call."""
+        ...
+
+
+class Budget:
+    """Count the tokens of a run against its limits; without a limit it is never used up.
+
+    `given` and `made` are the tokens of earlier attempts. A call whose server counted nothing
+    counts as what its texts come to.
+    """
+
+    def __init__(
+        self,
+        most_tokens: int | None = None,
+        most_cost: float | None = None,
+        price: Price | None = None,
+        *,
+        given: int = 0,
+        made: int = 0,
+    ) -> None:
+        self._most_tokens, self._most_cost = most_tokens, most_cost
+        self._price = price or Price(input=0, output=0)
+        self._given, self._made = given, made
+
+    @property
+    def cost(self) -> float:
+        """Return what the calls so far come to, in US dollars."""
+        return self._price.of(self._given, self._made)
+
+    @property
+    def is_used_up(self) -> bool:
+        """Tell whether no call may be made any more, but the last one for a partial answer."""
+        return self._is_over_tokens or self._is_over_cost
+
+    @property
+    def used(self) -> str:
+        """Say in words what is used up."""
+        if self._is_over_tokens:
+            count = f"{self._given + self._made:,} of {self._most_tokens:,} tokens"
+            return f"The run's budget is used up ({count})."
+        return f"The run's budget is used up (${self.cost:.4f} of ${self._most_cost or 0:.4f})."
+
+    def count(self, call: ModelCall) -> None:
+        """Count a call."""
+        given, made = call.usage.input_tokens, call.usage.output_tokens
+        self._given += tokens(call.request) if given is None else given
+        self._made += tokens(call.reply + call.reasoning) if made is None else made
+
+    @property
+    def _is_over_tokens(self) -> bool:
+        return self._most_tokens is not None and self._given + self._made >= self._most_tokens
+
+    @property
+    def _is_over_cost(self) -> bool:
+        return self._most_cost is not None and self.cost >= self._most_cost

@@ -1,0 +1,286 @@
+"""Read a reply while it streams: reasoning, and then one action or the final answer.
+
+Reasoning and answer are shown as they come, held back as far as they may still turn out to be a
+label or a marker, so that no part of one is ever shown. The first action or answer counts. Labels
+may stand in a fence, in emphasis, in any case. What stands in `<think>` is only thought.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from agents.errors import ParseError
+from agents.events import AnswerDelta, ThoughtDelta
+from agents.reading.action import WrittenAction, read_action, read_native
+from agents.reading.trimmed import Trimmed
+from agents.text import storable
+
+OPENING, CLOSING = "<__final_answer__>", "</__final_answer__>"
+
+_HOLD = 64
+"""More than any label with its fence, so that what lies further back is certainly none."""
+
+_IDLE_ACTIONS = 3
+"""Actions without a tool in one reply, before the next one ends it."""
+
+_LINE = (
+    r"(?:^|(?<=>))(?:[ \t]{0,4}(?:`{3,4}|~{3,4})[\w+-]{0,12}[ \t]{0,2}\r?\n)?"
+    r"[ \t]{0,8}(?:[>#*_`-]{1,3}[ \t]?)?"
+)
+_COLON = r"[*_`]{0,3}[ \t]{0,2}[:\uff1a]"
+_LABEL = re.compile(
+    rf"{_LINE}(?:(?P<action>action(?:[ ]?\d{{1,2}})?{_COLON})"
+    rf"|(?P<answer>final[ _-]?answer{_COLON})"
+    rf"|(?P<observation>observation{_COLON})"
+    r'|(?P<bare>(?=\{\s{0,8}"tool"\s{0,2}:)))'
+    r"|[a](?P<inline>(?<!\w\w)ction[*_`]{0,3}:(?=[*_` ]{0,8}\{))"
+    r"|[<\[](?:(?P<native>\|?tool_call\|?>|TOOL_CALLS\])|(?P<marker>(?:__)?final_answer(?:__)?>)"
+    r"|(?P<thinks>think(?:ing)?>)|(?P<thought>/think(?:ing)?>))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MARKED = re.compile(r"[:\uff1a{<\[]")
+"""What no label is without."""
+_MARK = re.compile(r"<(?:(?P<end>/(?:__)?final_answer(?:__)?>)|(?:__)?final_answer(?:__)?>)", re.I)
+_ANSWER_MARK = re.compile(
+    rf"(?P<end>{_LINE}observation{_COLON}|</(?:__)?final_answer(?:__)?>)"
+    r"|<(?:__)?final_answer(?:__)?>",
+    re.IGNORECASE | re.MULTILINE,
+)
+_IN_STRING, _IN_OBJECT = re.compile(r'["\\]'), re.compile(r'["{}]')
+_THOUGHT_ENDS = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_EMPHASIS = re.compile(r"\*{1,3}|_{2,3}")
+_NAMES_ITSELF = re.compile(r"\s*[*_#]{0,3}\s?(?:thought|reasoning)[*_]{0,3}\s?:[*_]{0,3}", re.I)
+
+
+@dataclass(frozen=True)
+class ActionReply:
+    """What a reply says: reasoning, then an action, an answer, or neither.
+
+    `broken` is what was meant for an action and could not be read, `error` why not.
+    """
+
+    thought: str = ""
+    action: WrittenAction | None = None
+    answer: str = ""
+    broken: str = ""
+    error: str = ""
+
+
+class _Part(Enum):
+    REASONING = auto()
+    THINKING = auto()
+    ACTION = auto()
+    ANSWER = auto()
+
+
+class ActionReader:
+    """Yield what can be shown of a reply while it streams, and hold what it says in the end.
+
+    `done` becomes true as soon as nothing that follows can matter.
+    """
+
+    def __init__(self) -> None:
+        self.done = False
+        self.action: WrittenAction | None = None
+        self.broken = ""
+        self.error = ""
+        self._part = _Part.REASONING
+        self._text, self._at = "\n", 1  # what lies before `at` is read, and says where lines begin
+        self._is_last = False
+        self._is_aloud = False
+        self._begins = True
+        self._thought, self._answer = Trimmed(), Trimmed()
+        self._balance = _Balance()
+        self._written: list[str] = []
+        self._read: Callable[[str], tuple[WrittenAction, int]] = read_action
+        self._idle = 0
+        self._ends_at_label = False
+        self._emphasis = ""
+
+    @property
+    def reply(self) -> ActionReply:
+        """Return what has been read."""
+        return ActionReply(
+            self._thought.text, self.action, self._answer.text, self.broken, self.error
+        )
+
+    def think_aloud(self, text: str) -> Iterator[ThoughtDelta]:
+        """Take what a reasoning model says to itself; it is shown as thought."""
+        self._is_aloud = True
+        if shown := self._thought.add(storable(text)):
+            yield ThoughtDelta(text=shown)
+
+    def feed(self, chunk: str) -> Iterator[ThoughtDelta | AnswerDelta]:
+        """Take more of the reply; yield what it shows."""
+        if self.done:
+            return
+        if self._is_aloud:
+            self._is_aloud = False
+            self._separate()
+        self._text = self._text[self._at - 1 :] + storable(chunk)
+        self._at = 1
+        yield from self._go_on()
+
+    def finish(self, *, is_cut: bool = False) -> Iterator[ThoughtDelta | AnswerDelta]:
+        """Take the reply as complete, or as cut off; yield what was held back."""
+        self._is_last = True
+        if is_cut and self._part is _Part.ACTION and not self.done:
+            self.broken, self.error = "".join(self._written).strip(), "The action breaks off."
+        elif not self.done:
+            yield from self._go_on()
+        self.done = True
+
+    def _go_on(self) -> Iterator[ThoughtDelta | AnswerDelta]:
+        part = None
+        while part is not self._part and not self.done:
+            part = self._part
+            match part:
+                case _Part.REASONING:
+                    yield from self._reason()
+                case _Part.THINKING:
+                    yield from self._think()
+                case _Part.ACTION:
+                    self._act()
+                case _Part.ANSWER:
+                    yield from self._say()
+
+    def _reason(self) -> Iterator[ThoughtDelta]:
+        while _MARKED.search(self._text, self._at) and (
+            label := _LABEL.search(self._text, self._at)
+        ):
+            yield from self._show(self._text[self._at : label.start()])
+            self._at = label.end()
+            self._turn_to(label)
+            if self._part is not _Part.REASONING or self.done:
+                return
+        yield from self._show(self._certain())
+
+    def _turn_to(self, label: re.Match[str]) -> None:
+        """Let the label say what begins."""
+        match label.lastgroup:
+            case "action" | "inline" | "bare":
+                self._part, self._read = _Part.ACTION, read_action
+            case "native":
+                self._part, self._read = _Part.ACTION, read_native
+            case "answer" | "marker":
+                self._part = _Part.ANSWER
+                self._ends_at_label = label.lastgroup == "answer"
+                self._emphasis = _open_emphasis(label[0])
+            case "observation":
+                self.done = True
+            case "thinks":
+                self._part = _Part.THINKING
+                self._separate()
+            case _:
+                self._separate()
+
+    def _think(self) -> Iterator[ThoughtDelta]:
+        end = _THOUGHT_ENDS.search(self._text, self._at)
+        if end is None:
+            yield from self._show(self._certain())
+            return
+        yield from self._show(self._text[self._at : end.start()])
+        self._separate()
+        self._at = end.end()
+        self._part = _Part.REASONING
+
+    def _say(self) -> Iterator[AnswerDelta]:
+        marks = _ANSWER_MARK if self._ends_at_label else _MARK
+        while mark := marks.search(self._text, self._at):
+            yield from self._show_answer(self._text[self._at : mark.start()])
+            self._at = mark.end()
+            if mark.lastgroup == "end":
+                self.done = True
+                return
+        yield from self._show_answer(self._certain())
+
+    def _act(self) -> None:
+        """Gather the action until its object is complete, or the reply is; then read it."""
+        more, self._at = self._text[self._at :], len(self._text)
+        self._written.append(more)
+        if not self._balance.is_complete(more) and not self._is_last:
+            return
+        written = "".join(self._written)
+        said = written[: self._balance.end]
+        try:
+            action, end = self._read(said)
+        except ParseError as error:
+            self.broken, self.error, self.done = said.strip(), str(error), True
+            return
+        if action.tool is not None or self._idle >= _IDLE_ACTIONS:
+            self.action, self.done = (None if action.tool is None else action), True
+            return
+        self._idle += 1
+        self._written, self._balance = [], _Balance()
+        self._part, self._text, self._at = _Part.REASONING, "\n" + written[end:].lstrip("`"), 1
+
+    def _certain(self) -> str:
+        """Take away and return the text that can be no part of a label any more."""
+        is_first = self._begins or (self._part is _Part.ANSWER and not self._answer)
+        least = 2 * _HOLD if is_first else _HOLD
+        if self._is_last:
+            end = len(self._text)
+        elif len(self._text) - self._at <= least:
+            return ""
+        else:
+            end = len(self._text) - _HOLD
+        certain, self._at = self._text[self._at : end], end
+        return certain
+
+    def _separate(self) -> None:
+        self._thought.separate("\n\n")
+        self._begins = True
+
+    def _show(self, text: str) -> Iterator[ThoughtDelta]:
+        if self._begins:
+            named = _NAMES_ITSELF.match(text)
+            text = text if named is None else text[named.end() :]
+            self._begins = not text.strip()
+        if shown := self._thought.add(text):
+            yield ThoughtDelta(text=shown)
+
+    def _show_answer(self, text: str) -> Iterator[AnswerDelta]:
+        if text:
+            text, self._emphasis = text.removeprefix(self._emphasis), ""
+        if shown := self._answer.add(text):
+            yield AnswerDelta(text=shown)
+
+
+def _open_emphasis(label: str) -> str:
+    """Return the emphasis that a label opens and does not close, as in `**Final Answer:** x`."""
+    marks = _EMPHASIS.findall(label)
+    return marks[0] if len(marks) == 1 else ""
+
+
+class _Balance:
+    """Follow the brackets of the first object in a text that comes in chunks."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._has_begun = False
+        self._in_string = False
+        self._is_escaped = False
+        self._taken = 0
+        self.end: int | None = None
+        """Where in the whole text the object ended, None before it has."""
+
+    def is_complete(self, text: str) -> bool:
+        """Take more of the text; tell whether the object has ended."""
+        before, self._taken = self._taken, self._taken + len(text)
+        at = int(self._is_escaped and bool(text))
+        self._is_escaped = self._is_escaped and not text
+        while mark := (_IN_STRING if self._in_string else _IN_OBJECT).search(text, at):
+            char, at = mark[0], mark.end()
+            if char == '"':
+                self._in_string = self._has_begun and not self._in_string
+            elif char == "\\":
+                self._is_escaped = at == len(text)
+                at += 1
+            elif self._has_begun or char == "{":
+                self._has_begun = True
+                self._depth += 1 if char == "{" else -1
+                if self._depth == 0:
+                    self.end = before + at
+                    return True
+        return False

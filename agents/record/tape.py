@@ -1,0 +1,242 @@
+"""What is recorded of a run, played back to its policy and held against what it does now."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from agents.contracts import EndReason, Exchange, ModelCall, Outcome, Turn, Usage, Value
+from agents.errors import ConfigurationError, Interrupted, OutOfTime, ProviderError, Stopped
+from agents.events import Event, TurnCompleted, TurnStarted
+from agents.model.model import RESERVED
+from agents.state import State
+from agents.text import storable
+
+OUTSIDE = frozenset({EndReason.STOPPED, EndReason.TIME})
+"""Ends that no policy decides: they may come at any moment."""
+
+CHOOSING = frozenset({"choose_tool", "fill_inputs"})
+WORKING = frozenset({"work"})
+SHOWN = 200
+
+BEFORE_A_CALL = frozenset({EndReason.PROVIDER, EndReason.CONFIGURATION, EndReason.INTERNAL})
+"""Ends that may come while a run is prepared or waits for its model: no call is stored then."""
+
+
+class RecordedCall(Value):
+    """One call to a model as it is stored: where it was made, and what came of it."""
+
+    turn_index: int
+    attempt: int
+    purpose: str
+    reply: str
+    reasoning: str = ""
+    stop_reason: str = ""
+    error: str = ""
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What is stored of a run.
+
+    `outcome` is None while it has not ended. The last turn is `is_cut` if it was never completed.
+    """
+
+    goal: str
+    turns: Sequence[Turn]
+    calls: Sequence[RecordedCall]
+    outcome: Outcome | None
+    history: Sequence[Exchange] = ()
+    is_cut: bool = False
+
+
+class Difference(Value):
+    """The first thing that came out otherwise: of which turn (None: of the end), stored and now."""
+
+    turn: int | None
+    what: str
+    stored: str
+    replayed: str
+
+    def __str__(self) -> str:
+        where = "at the end" if self.turn is None else f"in turn {self.turn + 1}"
+        return f"{self.what} {where}: stored {self.stored}, replayed {self.replayed}"
+
+
+class RecordingEnds(BaseException):
+    """Raised past the loop, which closes a run for every Exception: there is nothing more to hear.
+
+    Without a difference the recording ends where the run did.
+    """
+
+    def __init__(self, difference: Difference | None = None) -> None:
+        self.difference = difference
+
+
+class Tape:
+    """How far the replay has come in the recording."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self._recorded = recorded
+        self._calls = _that_count(recorded.calls)
+        self._index = 0
+
+    def apply(self, event: Event) -> None:
+        """Follow the loop from turn to turn."""
+        match event:
+            case TurnStarted(index=index):
+                self._index = index
+                if index >= len(self._recorded.turns) and not self._calls[index]:
+                    self._end("a turn")
+            case TurnCompleted(turn=turn):
+                self._index = turn.index + 1
+
+    @property
+    def is_used_up(self) -> bool:
+        """Tell whether the run had spent its budget by here: only the call in reserve is left."""
+        outcome = self._recorded.outcome
+        left = (call for waiting in self._calls.values() for call in waiting)
+        is_spent = outcome is not None and outcome.reason is EndReason.BUDGET
+        return is_spent and all(call.purpose == RESERVED for call in left)
+
+    @property
+    def used(self) -> str:
+        """Return what the run said of its budget when it ended."""
+        outcome = self._recorded.outcome
+        said, end, _ = ("" if outcome is None else outcome.message).partition(").")
+        return said + end
+
+    def count(self, call: ModelCall) -> None:
+        """Count nothing: what the run could pay for is known from how it ended."""
+
+    def call(self, purpose: str) -> RecordedCall:
+        """Return the reply to the next call."""
+        waiting = self._calls[self._index]
+        if not waiting:
+            self._end(f"a call to {purpose}")
+        call = waiting.pop(0)
+        if call.purpose != purpose:
+            self._differs("the purpose of a call", call.purpose, purpose)
+        return call
+
+    def turn(self) -> Turn:
+        """Return the stored turn that is under way."""
+        if self._index >= len(self._recorded.turns):
+            self._end("an action")
+        return self._recorded.turns[self._index]
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether the turn under way was never completed."""
+        return self._recorded.is_cut and self._index == len(self._recorded.turns) - 1
+
+    def cause(self) -> Exception:
+        """Return what cut the run off; a run that has not ended says nothing."""
+        outcome = self._recorded.outcome
+        match None if outcome is None else outcome.reason:
+            case EndReason.STOPPED:
+                return Stopped()
+            case EndReason.TIME:
+                return OutOfTime()
+        raise RecordingEnds
+
+    def failure(self, call: RecordedCall) -> Exception:
+        """Return the error that ended a call."""
+        if call.error in (Stopped.__name__, OutOfTime.__name__):
+            return Stopped() if call.error == Stopped.__name__ else OutOfTime()
+        outcome = self._recorded.outcome
+        is_setup = outcome is not None and outcome.reason is EndReason.CONFIGURATION
+        return ConfigurationError(call.error) if is_setup else ProviderError(call.error)
+
+    def compare(self, turn: Turn) -> None:
+        """Compare a turn that the policy completed with the stored one."""
+        self._index = turn.index
+        if turn.index >= len(self._recorded.turns):
+            self._end(f"turn {turn.index + 1}")
+        stored = self._recorded.turns[turn.index]
+        if self.is_cut:
+            raise RecordingEnds
+        for what, was, now in _parts(stored, turn):
+            if was != now:
+                self._differs(what, _short(was), _short(now))
+        self._index = turn.index + 1
+
+    def compare_end(self, state: State) -> Difference | None:
+        """Compare the end that the policy came to with the stored one."""
+        stored, now = self._recorded.outcome, state.outcome
+        if stored is None or now is None:
+            return None
+        if stored.reason in OUTSIDE:
+            return None  # at a moment that nothing here knows
+        counts = len(self._recorded.turns), len(state.turns)
+        if counts[0] != counts[1] and not (state.is_open and counts[0] == counts[1] - 1):
+            stored_count, now_count = map(str, counts)
+            return Difference(
+                turn=None, what="how many turns", stored=stored_count, replayed=now_count
+            )
+        answer = storable(now.answer) or storable("".join(state.draft.answer))
+        partial = bool(answer) and (now.partial or not now.answer)
+        told = {"answer": answer, "partial": partial, "message": storable(now.message)}
+        now = now.model_copy(update=told)
+        for what in ("status", "reason", "partial", "answer", "message"):
+            was, came = getattr(stored, what), getattr(now, what)
+            if was != came:
+                shown = _short(was), _short(came)
+                return Difference(turn=None, what=what, stored=shown[0], replayed=shown[1])
+        return None
+
+    def _end(self, wanted: str) -> NoReturn:
+        """End where the run was ended from outside; elsewhere the policy wants more than it got."""
+        outcome = self._recorded.outcome
+        if outcome is None or outcome.reason in OUTSIDE | BEFORE_A_CALL:
+            raise RecordingEnds
+        self._differs("what comes next", "nothing", wanted)
+
+    def _differs(self, what: str, stored: str, replayed: str) -> NoReturn:
+        is_turn = self._index < len(self._recorded.turns)
+        where = self._index if is_turn else None
+        raise RecordingEnds(Difference(turn=where, what=what, stored=stored, replayed=replayed))
+
+
+def _that_count(calls: Sequence[RecordedCall]) -> dict[int, list[RecordedCall]]:
+    """Return the calls of each turn that led to what is stored, without those made again.
+
+    A later attempt begins a turn anew, its action, or its action's own call: what the earlier ones
+    had asked for that is void.
+    """
+    counting: dict[int, list[RecordedCall]] = defaultdict(list)
+    attempts: dict[int, int] = {}
+    for call in calls:
+        kept = counting[call.turn_index]
+        if attempts.get(call.turn_index, call.attempt) != call.attempt:
+            kept[:] = [one for one in kept if not _is_void(one, call.purpose)]
+        attempts[call.turn_index] = call.attempt
+        kept.append(call)
+    for kept in counting.values():
+        kept[:] = [one for one in kept if one.error != Interrupted.__name__]
+    return counting
+
+
+def _is_void(earlier: RecordedCall, purpose: str) -> bool:
+    if purpose in CHOOSING:
+        return earlier.purpose in CHOOSING | WORKING
+    return purpose not in WORKING or earlier.purpose in WORKING
+
+
+def _parts(stored: Turn, now: Turn) -> Iterator[tuple[str, Any, Any]]:
+    for part in ("kind", "text", "answer", "plan"):
+        yield (
+            f"thought.{part}",
+            getattr(stored.thought, part, None),
+            getattr(now.thought, part, None),
+        )
+    yield "action", stored.action, now.action
+    for part in ("error", "ends", "text"):
+        was = getattr(stored.observation, part, None)
+        yield f"observation.{part}", was, getattr(now.observation, part, None)
+
+
+def _short(value: object) -> str:
+    text = value.model_dump_json() if isinstance(value, Value) else repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."

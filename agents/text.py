@@ -1,0 +1,31 @@
+"""Text of strangers made fit for a row, a prompt and a reader."""
+
+import re
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*)\Z", re.DOTALL)
+_LEFT_OUT = "\n[...]\n"
+
+
+def storable(text: str) -> str:
+    """Return `text` with NULs and lone surrogates replaced: no database or socket takes them."""
+    if not _UNSTORABLE.search(text):
+        return text
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return whole.replace("\x00", "\ufffd")
+
+
+def clipped(text: str, limit: int) -> str:
+    """Return the head and the tail of a text of more than `limit` characters, half of it each."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}{_LEFT_OUT}{text[-half:]}"
+
+
+def unfenced(text: str) -> str:
+    """Return `text` without surrounding space and without the code fence it begins with."""
+    match = _FENCE.match(text)
+    if match is None:
+        return text.strip()
+    return match[1].rpartition("```")[0].strip("\n") if "```" in match[1] else match[1].strip("\n")

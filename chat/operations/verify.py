@@ -1,0 +1,190 @@
+"""Verify a run: is its record whole, and does its policy come to the same turns and end again?"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import ValidationError
+
+from agents.contracts import EndReason, Outcome, Thought, ThoughtKind, ToolCall, Usage
+from agents.contracts import Turn as TurnValue
+from agents.errors import ConfigurationError, ToolNotFound
+from agents.policies import OWN_STEPS
+from agents.policies.spec import PolicySpec
+from agents.record.replay import replay
+from agents.record.tape import Recorded, RecordedCall
+from agents.text import storable
+from agents.tools.catalogue import TOOLS, toolkit
+from agents.tools.json_inputs import JsonInputs
+from agents.tools.spec import Tool
+from agents.tools.toolkit import Toolkit
+from chat.models import ModelCall, Run, Turn, TurnStatus
+from chat.models.model_call import RequestCorrupted
+from chat.runs.resume import history
+from chat.runs.stored_json import storable_json
+from chat.runs.tools import setup
+from chat.search.recall import find_turns
+
+
+class Verdict(StrEnum):
+    """What came of verifying a run."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    UNKNOWN = "cannot be replayed"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The verdict on one run, and what was found first where it is not good."""
+
+    run_id: int
+    verdict: Verdict
+    found: str = ""
+
+    def __str__(self) -> str:
+        return f"Run {self.run_id} {self.verdict}" + (f": {self.found}" if self.found else ".")
+
+
+def verify(run: Run) -> Verified:
+    """Look at the record of a run, then replay it without any model or tool."""
+    turns = list(run.turns.order_by("index"))
+    try:
+        calls = [_without_request(call) for call in ModelCall.objects.with_requests(run)]
+    except RequestCorrupted as error:
+        return Verified(run.pk, Verdict.DIFFERS, str(error))
+    for problem in _problems(run, turns, calls):
+        return Verified(run.pk, Verdict.DIFFERS, problem)
+    try:
+        spec = run.policy_version.spec
+        recorded = _recorded(run, turns, calls)
+        kit = _tools(run, spec, turns)
+        try:
+            difference = replay(spec, kit, recorded, _as_stored)
+        finally:
+            kit.close()
+    except (ValidationError, ConfigurationError) as error:
+        if run.reason == EndReason.CONFIGURATION and not turns:
+            return Verified(run.pk, Verdict.AGREES)  # it failed for that very reason
+        return Verified(run.pk, Verdict.UNKNOWN, " ".join(str(error).split()))
+    if difference is not None:
+        return Verified(run.pk, Verdict.DIFFERS, str(difference))
+    return Verified(run.pk, Verdict.AGREES)
+
+
+def _without_request(call: ModelCall) -> ModelCall:
+    """Let go of a request whose digest was right; a replay does not look at it."""
+    call.request = call.rest = ""
+    return call
+
+
+def _problems(run: Run, turns: list[Turn], calls: list[ModelCall]) -> Iterator[str]:
+    """Yield what no run's record may show."""
+    if [turn.index for turn in turns] != list(range(len(turns))):
+        yield "its turns are not numbered without a gap"
+    if any(turn.status != TurnStatus.COMPLETE for turn in turns[:-1]):
+        yield "a turn before the last was never completed"
+    if not run.is_live and turns and turns[-1].status == TurnStatus.OPEN:
+        yield "it has ended, and its last turn is open"
+    if any(turn.attempt > run.attempt for turn in turns):
+        yield "a turn is of an attempt that never was"
+    if [call.index for call in calls] != list(range(len(calls))):
+        yield "its model calls are not numbered without a gap"
+    spent = sum(call.output_tokens or 0 for call in calls)
+    if not run.is_live and spent != (run.output_tokens or 0):
+        yield f"its calls made {spent} tokens and it says {run.output_tokens}"
+
+
+def _recorded(run: Run, turns: list[Turn], calls: list[ModelCall]) -> Recorded:
+    ended = (
+        Outcome.model_validate(
+            {
+                "status": run.status,
+                "reason": run.reason,
+                "answer": run.answer,
+                "partial": run.partial,
+                "message": run.message,
+            }
+        )
+        if not run.is_live
+        else None
+    )
+    return Recorded(
+        goal=run.question,
+        history=history(run, until=run.started_at),
+        turns=[turn.as_contract() for turn in turns],
+        calls=[_call(call) for call in calls],
+        outcome=ended,
+        is_cut=bool(turns) and turns[-1].status != TurnStatus.COMPLETE,
+    )
+
+
+def _call(call: ModelCall) -> RecordedCall:
+    return RecordedCall(
+        turn_index=call.turn_index,
+        attempt=call.attempt,
+        purpose=call.purpose,
+        reply=call.reply,
+        reasoning=call.reasoning,
+        stop_reason=call.stop_reason,
+        error=call.error,
+        usage=Usage(input_tokens=call.input_tokens, output_tokens=call.output_tokens),
+    )
+
+
+def _tools(run: Run, spec: PolicySpec, turns: list[Turn]) -> Toolkit:
+    """Return the tools as the run knew them, as far as its turns tell.
+
+    One that this machine does not offer, such as an MCP server's, is made up from its calls; one
+    that was not there is taken out.
+    """
+    names = [name for name in spec.tools if name in TOOLS]
+    found = toolkit(names, find_turns=find_turns(run.conversation.owner), setup=setup())
+    called = [turn for turn in turns if turn.tool]
+    missing = {t.tool for t in called if t.observation_error == ToolNotFound.__name__}
+    kit = Toolkit(tool for tool in found.tools if tool.name not in missing)
+    for turn in called:
+        if turn.tool not in missing | OWN_STEPS and not _has(kit, turn.tool):
+            kit.register(_made_up(turn.tool, called))
+    return kit
+
+
+def _has(kit: Toolkit, name: str) -> bool:
+    try:
+        kit.get(name)
+    except ToolNotFound:
+        return False
+    return True
+
+
+def _made_up(name: str, called: list[Turn]) -> Tool:
+    inputs = [turn.inputs or {} for turn in called if turn.tool == name]
+    fields: dict[str, dict[str, str]] = {field: {} for one in inputs for field in one}
+    always = [field for field in fields if all(field in one for one in inputs)]
+    texts = {field: {"type": "string"} for field in always if _is_text(field, inputs)}
+    schema = {"type": "object", "properties": fields | texts, "required": always}
+    return Tool(name=name, description=name, inputs=JsonInputs(schema), run=_not_run)
+
+
+def _is_text(field: str, inputs: list[dict[str, object]]) -> bool:
+    return all(isinstance(one[field], str) for one in inputs)
+
+
+def _not_run(**inputs: object) -> str:
+    raise NotImplementedError("A replay runs no tool.")
+
+
+def _as_stored(turn: TurnValue) -> TurnValue:
+    """Return the turn with what storing does to its texts."""
+    node = turn.thought or Thought(kind=ThoughtKind.THOUGHT, text="")
+    call, seen = turn.action, turn.observation
+    plan = None if node.plan is None else storable_json(node.plan)
+    texts = {"text": storable(node.text), "answer": storable(node.answer), "plan": plan}
+    if call is not None:
+        tool = storable(call.tool)[:120] or "?"
+        call = ToolCall(tool=tool, inputs=storable_json(call.inputs))
+    if seen is not None:
+        seen = seen.model_copy(update={"text": storable(seen.text)})
+    return turn.model_copy(
+        update={"thought": node.model_copy(update=texts), "action": call, "observation": seen}
+    )

@@ -1,0 +1,274 @@
+"""The recorder of one attempt: it alone writes turns, model calls and the end of a run.
+
+A turn is stored when its action is known and before the tool runs, and complete before the page
+sees it complete. Every write carries the attempt's fence, so that a worker that lost its run
+changes nothing.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from agents import contracts, events
+from agents.contracts import Outcome, Thought, ThoughtKind
+from agents.control import Control
+from agents.errors import Interrupted
+from agents.text import storable
+from chat.metrics.instruments import count_call, count_end, count_first_text, count_turn
+from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
+from chat.runs.db_retry import release_connection, retrying
+from chat.runs.lease import LeaseLost, fence
+from chat.runs.record.requests import CallLog
+from chat.runs.record.statements import store
+from chat.runs.stored_json import storable_json
+from chat.search.index import index_run_ended
+from chat.stream import frames
+from chat.stream.channel import Channel
+from chat.stream.markdown import FORM, render_markdown
+from chat.stream.render import render_run, render_turn
+
+THINK = "think"
+"""The purpose of the calls that make a turn; the others may be followed by a long wait."""
+
+
+class Recorder:
+    """Write what a run tells, and pass it on to the people who watch.
+
+    `turns` are those that earlier attempts stored; the last of them may be open.
+    """
+
+    def __init__(
+        self, run: Run, channel: Channel, control: Control, turns: Sequence[Turn], calls: int
+    ) -> None:
+        self._run = run
+        self._channel = channel
+        self._control = control
+        self._calls = CallLog(run, calls)
+        self._call: ModelCall | None = None
+        self._count = len(turns)
+        is_open = bool(turns) and turns[-1].status == TurnStatus.OPEN
+        self._turn: Turn | None = turns[-1] if is_open else None
+        self._thought: list[str] = []
+        self._output: list[str] = []
+        self._answer: list[str] = []
+        self._is_silent = run.attempt == 1
+
+    def begin(self) -> None:
+        """Say that the attempt has begun."""
+        self._channel.put({"type": "run.started", "attempt": self._run.attempt})
+
+    def record(self, event: events.Event) -> None:
+        """Write and publish one event; raises LeaseLost when the run has gone on elsewhere."""
+        if not isinstance(event, _WITH_CALLS):
+            self.flush()
+        match event:
+            case events.ThoughtDelta(text=text):
+                self._say("thought.delta", self._thought, text)
+            case events.AnswerDelta(text=text):
+                self._say("answer.delta", self._answer, text)
+            case events.ObservationDelta(text=text):
+                self._say("observation.delta", self._output, text)
+            case events.ModelCalled(call=call):
+                self._store_call(call)
+            case events.RunEnded(outcome=outcome):
+                self.end(outcome)
+            case _:
+                self._step(event)
+
+    def flush(self) -> None:
+        """Write what waits for the next event; raises LeaseLost."""
+        if self._call is not None:
+            self._write()
+
+    def end(self, outcome: Outcome) -> None:
+        """Write how the run ended, with what it had when it was cut off, and tell so."""
+        cut_off = self._cut_off_turn()
+        reserved = self._channel.reserve()
+        self._fill_end(outcome, reserved)
+        html = retrying(lambda: self._store_end(cut_off), self._control)
+        count_end(self._run)
+        event = frames.run_ended(self._run.status, self._run.reason, html)
+        self._channel.put_reserved(reserved, event, ends=True)
+        self._channel.close()
+
+    def _step(self, event: events.Event) -> None:
+        match event:
+            case events.TurnStarted(index=index):
+                self._start_turn(index)
+            case events.ThoughtCompleted(node=node):
+                self._thought_completed(node)
+            case events.ActionProposed(call=call):
+                self._propose(call)
+            case events.ActionStarted():
+                self._start_action()
+            case events.TurnCompleted(turn=turn):
+                self._complete(turn)
+
+    def _start_turn(self, index: int) -> None:
+        self._turn = Turn(
+            run=self._run,
+            index=index,
+            attempt=self._run.attempt,
+            kind=ThoughtKind.THOUGHT,
+            started_at=self._run.clock.now(),
+        )
+        self._count = index + 1
+        for texts in (self._thought, self._output, self._answer):
+            texts.clear()
+        self._channel.put(self._turn_event("turn.started", self._turn))
+
+    def _say(self, kind: str, texts: list[str], text: str) -> None:
+        text = storable(text)
+        texts.append(text)
+        if self._is_silent:
+            self._is_silent = False
+            count_first_text(self._run)
+        where = {} if kind == "answer.delta" else {"index": self._open_turn().index}
+        self._channel.put({"type": kind, **where, "text": text})
+
+    def _store_call(self, call: contracts.ModelCall) -> None:
+        turn_index = self._count if self._turn is None else self._turn.index
+        self._call = self._calls.row(call, turn_index)
+        # Its turn comes in a moment and is stored with it, at half the cost.
+        if call.purpose != THINK or call.error:
+            self.flush()
+        count_call(call)
+
+    def _thought_completed(self, node: Thought) -> None:
+        turn = self._open_turn()
+        _set_thought(turn, node)
+        # A thought that names its call is stored with it, and one without an action when its turn
+        # is complete: both in a moment.
+        if node.kind is ThoughtKind.ACTION and node.call is None:
+            self._store_turn(turn, self._channel.seal())
+
+    def _propose(self, call: contracts.ToolCall) -> None:
+        turn = self._open_turn()
+        _set_action(turn, call)
+        reserved = self._channel.reserve()
+        self._store_turn(turn, reserved)
+        self._channel.put_reserved(reserved, self._turn_event("action.proposed", turn))
+
+    def _start_action(self) -> None:
+        turn = self._open_turn()
+        turn.acted_at = self._run.clock.now()
+        self._output.clear()
+        self._channel.put({"type": "action.started", "index": turn.index, "tool": turn.tool})
+
+    def _complete(self, value: contracts.Turn) -> None:
+        turn = self._open_turn()
+        if value.thought is not None:
+            _set_thought(turn, value.thought)
+        if value.action is not None:
+            _set_action(turn, value.action)
+        if value.observation is not None:
+            turn.observation = storable(value.observation.text)
+            turn.observation_error = (value.observation.error or "")[:60]
+            turn.observation_ends = value.observation.ends or ""
+            pictures = [image.model_dump() for image in value.observation.images]
+            turn.observation_images = pictures or None
+        turn.status = TurnStatus.COMPLETE
+        turn.ended_at = self._run.clock.now()
+        reserved = self._channel.reserve()
+        self._store_turn(turn, reserved)
+        count_turn(turn)
+        self._turn = None
+        self._channel.put_reserved(reserved, self._turn_event("turn.completed", turn))
+
+    def _cut_off_turn(self) -> Turn | None:
+        turn = self._turn
+        if turn is None:
+            return None
+        turn.thought = turn.thought or "".join(self._thought)
+        if turn.tool and turn.observation is None:
+            turn.observation = "".join(self._output)
+            turn.observation_error = Interrupted.__name__
+        turn.status = TurnStatus.INTERRUPTED
+        turn.ended_at = self._run.clock.now()
+        return turn if turn.thought or turn.tool or turn.pk else None
+
+    def _fill_end(self, outcome: Outcome, stream_id: str) -> None:
+        run = self._run
+        said = storable(outcome.answer) or "".join(self._answer)
+        run.answer = said
+        run.partial = bool(said) and (outcome.partial or not outcome.answer)
+        run.answer_html = render_markdown(said) if said else ""
+        run.answer_form = FORM
+        run.status = RunStatus(outcome.status)
+        run.reason = outcome.reason
+        run.message = storable(outcome.message)
+        run.lease_until = None
+        run.ended_at = run.clock.now()
+        run.stream_id = stream_id
+
+    def _store_end(self, cut_off: Turn | None) -> str:
+        """Store the ending and return the run as it is shown."""
+        try:
+            self._write_end(cut_off)
+        except LeaseLost:
+            if not self._ended_already():
+                raise
+        index_run_ended(self._run)
+        return render_run(self._run)
+
+    def _write_end(self, cut_off: Turn | None) -> None:
+        run = self._run
+        if cut_off is not None:
+            cut_off.stream_id = run.stream_id
+        if self._call is not None or cut_off is not None:
+            store(run, self._call, cut_off)
+        run.sum_up_tokens()
+        if run.status == RunStatus.STOPPED:
+            said = Run.objects.values_list("message", flat=True).get(pk=run.pk)
+            run.message = said or run.message  # whose wish it was
+        fence(run, **{name: getattr(run, name) for name in _ENDING})
+
+    def _ended_already(self) -> bool:
+        """Tell whether this very ending is stored, and only the news of it was lost."""
+        run = self._run
+        mine = Run.objects.filter(pk=run.pk, attempt=run.attempt, stream_id=run.stream_id)
+        return mine.filter(status=run.status).exists()
+
+    def _store_turn(self, turn: Turn, stream_id: str) -> None:
+        turn.stream_id = stream_id
+        turn.attempt = self._run.attempt
+        self._run.stream_id = stream_id
+        self._write(turn, stream_id=stream_id)
+
+    def _write(self, turn: Turn | None = None, **changes: object) -> None:
+        """Write under the fence, and the call that was held with it."""
+        write = partial(store, self._run, self._call, turn, **changes)
+        retrying(write, self._control, in_one_statement=True)
+        self._call = None
+
+    def _open_turn(self) -> Turn:
+        if self._turn is None:
+            raise RuntimeError("A policy told of a turn that it has not started.")
+        return self._turn
+
+    def _turn_event(self, kind: str, turn: Turn) -> dict[str, object]:
+        html = render_turn(turn, self._run)
+        release_connection()  # what the template asked for; the next event may be minutes away
+        return {"type": kind, "index": turn.index, "html": html}
+
+
+_WITH_CALLS = (
+    events.ThoughtCompleted | events.ActionProposed | events.TurnCompleted | events.RunEnded
+)
+"""The events that store the call before them, or come in a moment before one that does."""
+
+_ENDING = (
+    *("answer", "answer_html", "answer_form", "partial", "status", "reason", "message"),
+    *("stream_id", "lease_until", "ended_at", "input_tokens", "output_tokens"),
+)
+
+
+def _set_thought(turn: Turn, node: Thought) -> None:
+    turn.kind = node.kind
+    turn.thought = storable(node.text)
+    turn.answer = storable(node.answer)
+    turn.plan = None if node.plan is None else storable_json(node.plan)
+
+
+def _set_action(turn: Turn, call: contracts.ToolCall) -> None:
+    turn.tool = storable(call.tool)[:120] or "?"
+    turn.inputs = storable_json(call.inputs)

@@ -1,0 +1,62 @@
+"""What a worker writes while a run goes on: all that belongs together, in one statement.
+
+A hundred runs share one process, and their threads wait for each other after every answer of the
+database; a transaction of five statements costs a run seven such waits.
+"""
+
+from typing import Any
+
+from django.db import connection
+
+from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
+from chat.models.upsert import Upsert, column
+from chat.runs.lease import LeaseLost
+from chat.search.index import document_of, documents
+
+_RUN = Run._meta.concrete_fields
+_CALLS = Upsert(ModelCall, "run", "index")
+_TURNS = Upsert(Turn, "run", "index")
+_WORDS = documents(turn="turn.id")
+
+
+def store(
+    run: Run, call: ModelCall | None = None, turn: Turn | None = None, **changes: Any
+) -> None:
+    """Write to a run under its attempt, and with it a call, a turn and what makes it findable.
+
+    Doing so twice changes nothing more. Raises LeaseLost when another attempt has begun or the run
+    was taken away; then nothing is written.
+    """
+    parts, values = _held(run, changes)
+    if call is not None:
+        parts["call"] = _CALLS.statement("held")
+        values += _CALLS.values(call)
+    if turn is not None:
+        parts["turn"] = _TURNS.statement("held")
+        values += _TURNS.values(turn)
+    if turn is not None and turn.status != TurnStatus.OPEN:
+        parts["words"] = _WORDS.statement("turn")
+        values += _WORDS.values(document_of(turn))
+    begun = ", ".join(f"{name} AS ({sql})" for name, sql in parts.items())
+    numbers = ", ".join(f"(SELECT id FROM {name})" for name in parts)  # noqa: S608 - names above
+    with connection.cursor() as cursor:
+        cursor.execute(f"WITH {begun} SELECT {numbers}", values)
+        found = dict(zip(parts, cursor.fetchone() or (), strict=True))
+    if found["held"] is None:
+        raise LeaseLost(f"Run {run.pk} went on without attempt {run.attempt}.")
+    if call is not None:
+        call.pk = found["call"]
+    if turn is not None:
+        turn.pk = found["turn"]
+
+
+def _held(run: Run, changes: dict[str, Any]) -> tuple[dict[str, str], list[Any]]:
+    """Return the fence, which locks the run, as the first part of a statement."""
+    fields = [(field, changes[field.name]) for field in _RUN if field.name in changes]
+    columns = [f"{column(field)} = %s" for field, _ in fields]
+    sql = (
+        f"UPDATE chat_run SET {', '.join(columns or ['attempt = attempt'])}"  # noqa: S608 - columns
+        " WHERE id = %s AND attempt = %s AND status = %s RETURNING id"
+    )
+    values = [field.get_db_prep_save(value, connection) for field, value in fields]
+    return {"held": sql}, [*values, run.pk, run.attempt, RunStatus.RUNNING]

@@ -1,0 +1,78 @@
+"""What is stored of a run, and of the thread it stands in, when an attempt begins."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from django.db.models import Q, QuerySet
+
+from agents.contracts import Exchange
+from agents.errors import Interrupted
+from chat.models import Approval, ModelCall, Run, RunStatus, Turn, TurnStatus
+from chat.runs.spent import Spent, spent
+
+REMEMBERED = 5
+"""How many earlier exchanges of the thread a policy is told of."""
+
+MAX_STEPS_BACK = 50
+
+
+@dataclass(frozen=True)
+class Before:
+    """What earlier attempts stored; `position` is how many calls lie behind where it goes on."""
+
+    turns: list[Turn]
+    calls: int
+    position: int
+    history: list[Exchange]
+    spent: Spent
+
+    @classmethod
+    def read(cls, run: Run) -> Self:
+        """Read it; the first attempt asks for nothing that cannot be there."""
+        if run.attempt == 1:
+            return cls([], 0, 0, history(run), Spent())
+        turns = Approval.objects.attach(run.turns.order_by("index"))
+        calls = ModelCall.objects.filter(run=run)
+        return cls(turns, calls.count(), _position(calls, turns), history(run), spent(run))
+
+    @property
+    def last_attempt(self) -> int:
+        """Return the attempt that last stored a turn, 0 before the first."""
+        return max((turn.attempt for turn in self.turns), default=0)
+
+
+def history(run: Run, until: datetime | None = None) -> list[Exchange]:
+    """Return the last answered exchanges of the thread that the run follows, oldest first.
+
+    Those that were answered after `until` are left out.
+    """
+    exchanges: list[Exchange] = []
+    parent_id = run.parent_id
+    for _ in range(MAX_STEPS_BACK):
+        if parent_id is None or len(exchanges) == REMEMBERED:
+            break
+        fields = "question", "answer", "status", "parent_id", "ended_at"
+        parent = Run.objects.only(*fields).get(pk=parent_id)
+        if parent.status == RunStatus.SUCCEEDED and _was_ended(parent, until):
+            exchanges.append(Exchange(question=parent.question, answer=parent.answer))
+        parent_id = parent.parent_id
+    return exchanges[::-1]
+
+
+def _was_ended(run: Run, until: datetime | None) -> bool:
+    return until is None or (run.ended_at is not None and run.ended_at <= until)
+
+
+def _position(calls: QuerySet[ModelCall], turns: list[Turn]) -> int:
+    """Return how many calls lie behind the point where the run goes on.
+
+    A call that was cut off, or whose turn begins anew, is made again; so are those that look for
+    a tool, unless the action they led to is stored, and one that is itself the open action.
+    """
+    complete = sum(turn.status != TurnStatus.OPEN for turn in turns)
+    done = Q(turn_index__lt=complete)
+    if complete < len(turns):
+        of_open = Q(turn_index=complete)
+        done |= of_open & (~Q(purpose="work") if turns[-1].tool else Q(purpose="think"))
+    return calls.filter(done).exclude(error=Interrupted.__name__).count()

@@ -1,0 +1,65 @@
+"""The models of real runs: a call to a server waits for its slot, in the line of all workers."""
+
+from typing import Protocol, get_args, runtime_checkable
+
+from django.conf import settings
+
+from agents.model.pool import Managed, ProviderManager, Wanted
+from agents.providers.address import is_loopback
+from agents.providers.base import Provider
+from agents.providers.choice import ModelChoice, RemoteName
+from agents.providers.connect import connect
+from chat.runs.worker.slots import RedisSlots
+from chat.singleton import once
+from chat.stream.streams import quick_client
+
+NAMES: tuple[str, ...] = get_args(RemoteName)
+
+
+@runtime_checkable
+class _Remote(Provider, Protocol):
+    """A provider that is a server."""
+
+    base_url: str
+    is_managed: bool
+
+
+def provider_for(choice: ModelChoice, *, position: int = 0) -> Provider:
+    """Return the provider of `choice`; `position` is the number of calls the run has made before.
+
+    The demo and scripted models have nothing to wait for. Raises ConfigurationError.
+    """
+    provider = _connected(choice, position)
+    if not isinstance(provider, _Remote):
+        return provider
+    wanted = Wanted(
+        provider=provider.name,
+        model=provider.model,
+        options={"base_url": provider.base_url},
+        is_local=is_loopback(provider.base_url),
+    )
+    return Managed(manager(), wanted, provider)
+
+
+@once
+def manager() -> ProviderManager:
+    """Return this process's manager; it holds no key, and its limits are those of all workers."""
+    return ProviderManager(
+        NAMES,
+        _make,
+        RedisSlots(quick_client()),  # a stop is seen within a second, also when Redis hangs
+        limit=settings.PROVIDER_LIMIT,
+        local_limit=settings.LOCAL_LIMIT,
+    )
+
+
+def _make(wanted: Wanted) -> Provider:
+    fields = {"provider": wanted.provider, "model": wanted.model, **wanted.options}
+    return _connected(ModelChoice.model_validate(fields))
+
+
+def _connected(choice: ModelChoice, position: int = 0) -> Provider:
+    provider = connect(choice, settings.MODEL_ENVIRONMENT, position=position)
+    if isinstance(provider, _Remote):
+        provider.is_managed = True
+    return provider

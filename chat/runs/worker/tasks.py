@@ -1,0 +1,42 @@
+"""The Celery task, which only wakes the runner, and the worker's first and last moments."""
+
+from typing import Any
+
+from celery import bootsteps, shared_task
+from celery.signals import worker_shutting_down
+
+from chat.runs.wake import TASK
+from chat.runs.worker.heartbeat import watch
+from chat.runs.worker.pool import worker_pool
+from chat.runs.worker.reaper import reaper
+
+
+@shared_task(name=TASK, ignore_result=True)
+def work(run_id: int) -> None:
+    """Work on the runs whose turn it is; the one that the message names may not be among them."""
+    worker_pool().serve()
+
+
+class Begin(bootsteps.StartStopStep):
+    """Look after the runs from the worker's first moment, whether the broker is there or not.
+
+    That is a step and not Celery's signal `celeryd_after_setup`, which comes before the worker can
+    be told to stop: SIGTERM would kill it, and with it what it has claimed until the lease ends.
+    """
+
+    def start(self, worker: Any) -> None:
+        """Begin, as soon as the worker minds signals and before it asks for its broker."""
+        worker_pool().size = worker.concurrency
+        watch().start()
+        reaper().start()
+
+    def stop(self, worker: Any) -> None:
+        """Leave, as `let_go` mostly did before."""
+        watch().leave()
+        watch().wait_for_goodbye()
+
+
+@worker_shutting_down.connect
+def let_go(**_: Any) -> None:
+    """Interrupt this worker's runs, so that other workers go on with them at once."""
+    watch().leave()

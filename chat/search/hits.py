@@ -1,0 +1,97 @@
+"""Found turns with what a result shows of them; no page of results ever loads whole payloads."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.db.models import F, QuerySet
+from django.db.models.functions import Left
+
+from chat.models import Turn
+from chat.search.highlight import Excerpt, Marker
+from chat.search.index import MAX_CHARACTERS, json_text
+from chat.search.query import Query
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A turn that fits a query, and the passage that shows it."""
+
+    turn: Turn
+    excerpt: Excerpt
+    is_cut: bool
+    query: str
+
+    @property
+    def question(self) -> str:
+        """Return the question of the turn's run, cut at MAX_CHARACTERS."""
+        return _head(self.turn, "run__question")
+
+    @property
+    def answer(self) -> str:
+        """Return the answer of the turn's run, cut at MAX_CHARACTERS; empty if none."""
+        return _head(self.turn, "run__answer")
+
+    @property
+    def url(self) -> str:
+        """Return the address of exactly this turn, with the query, so that matches can be shown.
+
+        A long transcript opens at the page that holds the turn.
+        """
+        carried = {"turn": self.turn.number} | ({"q": self.query} if self.query else {})
+        anchor = f"#run-{self.turn.run_id}-turn-{self.turn.number}"
+        return f"{self.turn.run.get_absolute_url()}?{urlencode(carried)}{anchor}"
+
+
+def hits(turn_ids: Sequence[int], query: Query) -> list[Hit]:
+    """Return the turns in the order of their ids, each with its excerpt."""
+    turns = {turn.pk: turn for turn in _turns(turn_ids)}
+    texts = {pk: list(_read(_texts(turn))) for pk, turn in turns.items()}
+    marker = Marker(query, (text for parts in texts.values() for _, text in parts))
+    return [
+        Hit(
+            turn=turns[pk],
+            excerpt=marker.excerpt(texts[pk]),
+            is_cut=turns[pk].search_document.is_cut,
+            query=str(query),
+        )
+        for pk in turn_ids
+        if pk in turns
+    ]
+
+
+def _turns(turn_ids: Sequence[int]) -> QuerySet[Turn]:
+    big = {"thought", "answer", "observation", "run__question", "run__answer", "run__message"}
+    return (
+        Turn.objects.filter(pk__in=turn_ids)
+        .select_related("run__policy_version__policy", "run__conversation__owner")
+        .select_related("search_document")
+        .defer(*big, "run__answer_html", "search_document__words")
+        .annotate(**{f"head_{name}": Left(F(name), MAX_CHARACTERS) for name in big})
+    )
+
+
+def _read(parts: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the parts up to MAX_CHARACTERS in all, for no more of a turn can be found."""
+    left = MAX_CHARACTERS
+    for name, text in parts:
+        yield name, text[:left]
+        left = max(0, left - len(text))
+
+
+def _texts(turn: Turn) -> Iterator[tuple[str, str]]:
+    """Yield the turn's texts by what a reader calls them, those said to people first."""
+
+    yield "answer", _head(turn, "answer")
+    if turn.index == 0:
+        yield "question", _head(turn, "run__question")
+    yield "thought", _head(turn, "thought")
+    yield "plan", json_text(turn.plan)
+    yield "inputs", f"{turn.tool} {json_text(turn.inputs)}" if turn.tool else ""
+    yield "observation", _head(turn, "observation")
+    yield "answer", _head(turn, "run__answer")
+    yield "outcome", _head(turn, "run__message")
+
+
+def _head(turn: Turn, name: str) -> str:
+    return getattr(turn, f"head_{name}") or ""
