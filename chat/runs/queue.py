@@ -1,4 +1,4 @@
-"""The line of the runs that wait for a worker: whose turn it is, and how many are ahead of whom."""
+"""The queue of the runs that wait for a worker: which is next, and how many are ahead of whom."""
 
 from collections.abc import Collection
 
@@ -10,18 +10,18 @@ from chat.models.run import CLAIMABLE
 from chat.runs.lease import begin_attempt, claim
 
 MAX_WAIT = "2s"
-"""How long a claim waits for a line that somebody is changing; the reaper tries again."""
+"""How long a claim waits for a queue that somebody is changing; the reaper tries again."""
 
 NO_LIMIT = 1_000_000_000
 
 _NEXT = """(
-  WITH line AS (
+  WITH first AS (
     SELECT owner_id FROM chat_queue
     WHERE next_run IS NOT NULL AND running < %(limit)s
     ORDER BY running, since, owner_id LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
   )
-  SELECT run.id FROM chat_run AS run JOIN line USING (owner_id)
+  SELECT run.id FROM chat_run AS run JOIN first USING (owner_id)
   WHERE run.status IN ('interrupted', 'queued') AND run.ended_at IS NULL
   ORDER BY run.status, run.id LIMIT 1
   FOR NO KEY UPDATE OF run SKIP LOCKED
@@ -35,7 +35,7 @@ _AHEAD = """
 WITH waiting AS (
   SELECT id, owner_id, row_number() OVER (PARTITION BY owner_id ORDER BY status, id) - 1 AS place
   FROM chat_run WHERE status IN ('interrupted', 'queued') AND ended_at IS NULL
-), line AS (
+), places AS (
   SELECT id, row_number() OVER (
     ORDER BY chat_queue.running + place, place, chat_queue.since, owner_id
   ) - 1 + CASE
@@ -44,7 +44,7 @@ WITH waiting AS (
   END AS ahead
   FROM waiting JOIN chat_queue USING (owner_id)
 )
-SELECT id, ahead FROM line WHERE id = ANY(%(ids)s)
+SELECT id, ahead FROM places WHERE id = ANY(%(ids)s)
 """
 
 
@@ -53,8 +53,8 @@ def claim_next(worker: str) -> Run | None:
 
     Of those who have fewer than TURNSTONE_RUNS_PER_USER running it is the turn of whoever has the
     fewest, then of whoever waits longest since being served; an interrupted run of theirs comes
-    before those that never began. Their line is locked meanwhile, so that no two workers count the
-    same places. Raises OperationalError when a line is not let go of.
+    before those that never began. Their queue is locked meanwhile, so that no two workers count the
+    same places. Raises OperationalError when a queue stays locked.
     """
     run = begin_attempt(_NEXT, worker, limit=_limit())
     if run is None and anybody_waits():
@@ -83,33 +83,33 @@ def _limit() -> int:
 
 
 def _claim_what_is_locked(worker: str) -> Run | None:
-    """Claim where each line that comes next, or each of its runs, is being changed by somebody."""
+    """Claim where each queue that comes next, or each of its runs, is being changed by somebody."""
     tried: list[int] = []
     with transaction.atomic():
-        while (line := _next_in_line(tried)) is not None:
-            run_id = _first_of(line)
+        while (queue := _next_queue(tried)) is not None:
+            run_id = _first_of(queue)
             if run_id is not None:
                 return claim(run_id, worker)
-            tried.append(line.pk)
+            tried.append(queue.pk)
     return None
 
 
-def _next_in_line(tried: Collection[int]) -> Queue | None:
-    """Lock the line of whoever comes next, leaving out those that `tried` names.
+def _next_queue(tried: Collection[int]) -> Queue | None:
+    """Lock the queue of whoever comes next, leaving out those that `tried` names.
 
     One that is being changed is passed over, but for when no other is left: it may hold a run by
     the time that it is free. Who holds lines already never waits, and so nobody waits in a circle.
     """
-    lines = Queue.objects.admissible(settings.RUNS_PER_USER).exclude(pk__in=tried).in_order()
-    line = lines.select_for_update(skip_locked=True, no_key=True).first()
-    if line is None and not tried:
+    queues = Queue.objects.admissible(settings.RUNS_PER_USER).exclude(pk__in=tried).in_order()
+    queue = queues.select_for_update(skip_locked=True, no_key=True).first()
+    if queue is None and not tried:
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL lock_timeout = %s", [MAX_WAIT])
-        line = lines.select_for_update(no_key=True).first()
-    return line
+        queue = queues.select_for_update(no_key=True).first()
+    return queue
 
 
-def _first_of(line: Queue) -> int | None:
-    waiting = Run.objects.filter(owner_id=line.pk, status__in=CLAIMABLE, ended_at=None)
+def _first_of(queue: Queue) -> int | None:
+    waiting = Run.objects.filter(owner_id=queue.pk, status__in=CLAIMABLE, ended_at=None)
     rows = waiting.select_for_update(skip_locked=True, no_key=True).order_by("status", "pk")
     return rows.values_list("pk", flat=True).first()

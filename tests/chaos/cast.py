@@ -10,9 +10,9 @@ from django.core.management import call_command
 from django.test import Client
 
 from chat.models import Conversation, Policy, User
-from tests.chaos.lines import Address, event_transport, socket_transport
 from tests.chaos.people import Asked, Person, Tab
 from tests.chaos.stories import Story, story
+from tests.chaos.transports import Address, event_transport, socket_transport
 
 TABS = (
     ("socket", socket_transport, True),

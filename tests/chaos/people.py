@@ -8,9 +8,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tests.chaos.lines import LOSSES, SILENCE_SECONDS, Address, Frame, OpenLine, Queue
 from tests.chaos.page import Page
 from tests.chaos.stories import Story
+from tests.chaos.transports import LOSSES, SILENCE_SECONDS, Address, Frame, OpenTransport, Transport
 
 ANSWER_SECONDS = 5
 FIRST_PAUSE, MAX_PAUSE = 0.2, 2.0
@@ -46,7 +46,7 @@ class Tab:
         self,
         kind: str,
         address: Address,
-        open_line: OpenLine,
+        open_line: OpenTransport,
         chance: random.Random,
         life: float,
     ) -> None:
@@ -62,13 +62,13 @@ class Tab:
         self._open_line = open_line
         self._chance = chance
         self._life = life
-        self._line: Queue | None = None
+        self._transport: Transport | None = None
         self._changed = asyncio.Event()
 
     @property
     def has_line(self) -> bool:
         """Tell whether there is a line to send on."""
-        return self._line is not None
+        return self._transport is not None
 
     async def live(self) -> None:
         """Follow the conversation until it is cancelled."""
@@ -78,17 +78,17 @@ class Tab:
                 async with self._open_line(self._address, self.page.hello()) as line:
                     if await self._follow(line):
                         pause = FIRST_PAUSE
-            self._line = None
+            self._transport = None
             self.losses += 1
             await asyncio.sleep(pause * self._chance.uniform(0.5, 1))
             pause = min(2 * pause, MAX_PAUSE)
 
     async def say(self, frame: Frame) -> bool:
         """Send a frame, and tell whether there was a line to send it on."""
-        if self._line is None:
+        if self._transport is None:
             return False
         with suppress(*LOSSES):
-            for answer in await self._line.send(frame):
+            for answer in await self._transport.send(frame):
                 self._take(answer)
             return True
         return False
@@ -105,7 +105,7 @@ class Tab:
                 await asyncio.wait_for(self._changed.wait(), left)
         return True
 
-    async def _follow(self, line: Queue) -> bool:
+    async def _follow(self, line: Transport) -> bool:
         """Show what comes until the line is lost or cut, and tell whether it was of use."""
         caught_up = False
         lives = self._chance.expovariate(1 / self._life) if self._life else float("inf")
@@ -122,7 +122,7 @@ class Tab:
                 return caught_up
             for frame in frames:
                 if frame["type"] == "caught_up":
-                    caught_up, self._line = True, line
+                    caught_up, self._transport = True, line
                     self.page.settled = frame["after"]
                 elif frame["type"] == "heartbeat":
                     await line.send({"type": "ping"})

@@ -12,7 +12,7 @@ untyped_transport: Any = StringTransport
 untyped_channel: Any = Channel
 
 
-class Queue:
+class FakeTransport:
     """A connection whose time a test lets pass."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Queue:
     [b"", b"GET /", b"GET / HTTP/1.1\r\nA: b\r\n", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n"],
 )
 def test_a_request_that_is_sent_in_half_is_ended(head: bytes) -> None:
-    line = Queue()
+    line = FakeTransport()
     line.send(head)
     line.clock.advance(REQUEST_SECONDS - 1)
     assert not line.is_closed
@@ -47,7 +47,7 @@ def test_a_request_that_is_sent_in_half_is_ended(head: bytes) -> None:
 
 
 def test_a_byte_now_and_then_does_not_keep_a_request_open() -> None:
-    line = Queue()
+    line = FakeTransport()
     line.send(b"GET / HTTP/1.1\r\nA: ")
     for _ in range(REQUEST_SECONDS - 1):
         line.clock.advance(1)

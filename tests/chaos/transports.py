@@ -19,7 +19,7 @@ LOSSES = (WebSocketException, httpx2.HTTPError, OSError, TimeoutError, StopAsync
 Frame = dict[str, Any]
 
 
-class Queue(Protocol):
+class Transport(Protocol):
     """One connection, from its handshake to its loss."""
 
     async def receive(self) -> list[Frame]:
@@ -44,12 +44,12 @@ class Address:
         self.session = session
 
 
-OpenLine = Callable[[Address, Frame], Any]
+OpenTransport = Callable[[Address, Frame], Any]
 """Opens a line that begins with a hello, as an async context."""
 
 
 @asynccontextmanager
-async def socket_transport(address: Address, hello: Frame) -> AsyncIterator[Queue]:
+async def socket_transport(address: Address, hello: Frame) -> AsyncIterator[Transport]:
     """Open a WebSocket, as pages do first."""
     origin: Any = f"http://{address.host}"
     async with connect(
@@ -82,7 +82,7 @@ class _SocketTransport:
 
 
 @asynccontextmanager
-async def event_transport(address: Address, hello: Frame) -> AsyncIterator[Queue]:
+async def event_transport(address: Address, hello: Frame) -> AsyncIterator[Transport]:
     """Open a response of events, as pages do where WebSockets do not pass."""
     place = ",".join(f"{run}:{cursor}" for run, cursor in hello["cursors"].items())
     query = f"?after={hello['after']}&cursors={place}"
