@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.accounts import SignedInRequest
 from chat.compare.align import Row, align
+from chat.governance import door
 from chat.models import Conversation, PolicyVersion, Run, Turn
 from chat.policies import offered, offered_as
 from chat.runs.ask import ask
@@ -69,7 +70,7 @@ class Side:
 @require_POST
 def ask_again(request: SignedInRequest, run_id: int) -> HttpResponse:
     """Ask the question of one's own run under the policy that the form names."""
-    mine = Run.objects.filter(conversation__owner=request.user)
+    mine = door.own_runs(request.user)
     run = get_object_or_404(mine.select_related("conversation", "parent"), pk=run_id)
     slug = request.POST.get("policy", "")
     policy = offered_as(slug)
@@ -119,10 +120,10 @@ def comparison(request: SignedInRequest, run_id: int, other_id: int) -> HttpResp
 @require_GET
 def compare_with(request: SignedInRequest, run_id: int) -> HttpResponse:
     """Go to the comparison with the run whose number was typed in."""
-    run = get_object_or_404(Run.objects.readable_by(request.user), pk=run_id)
+    run = get_object_or_404(door.readable_runs(request.user), pk=run_id)
     typed = request.GET.get("with", "").strip()
     number = whole_number(typed.removeprefix("#"))
-    if number is None or not Run.objects.readable_by(request.user).filter(pk=number).exists():
+    if number is None or not door.readable_runs(request.user).filter(pk=number).exists():
         messages.error(request, f"There is no run {typed[:20]!r} that you can read.")
         return redirect(run)
     return redirect("comparison", run.pk, number)
@@ -163,7 +164,7 @@ def _asked_once(run: Run, version: PolicyVersion) -> Run:
 
 
 def _side(request: SignedInRequest, letter: str, run_id: int) -> Side:
-    readable = Run.objects.readable_by(request.user)
+    readable = door.readable_runs(request.user)
     run = get_object_or_404(
         readable.select_related("policy_version__policy", "conversation", "owner"), pk=run_id
     )

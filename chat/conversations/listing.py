@@ -8,6 +8,7 @@ from itertools import groupby
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from chat.governance import door
 from chat.models import LIVE, Conversation, Run, RunStatus, User
 
 PAGE_LENGTH = 60
@@ -40,7 +41,7 @@ def page_of(user: User, number: int = 1) -> ConversationPage:
     waiting = Run.objects.filter(conversation=OuterRef("pk"), status=RunStatus.WAITING)
     start = (number - 1) * PAGE_LENGTH
     rows = list(
-        Conversation.objects.of(user).annotate(is_live=Exists(live), is_waiting=Exists(waiting))[
+        door.own_conversations(user).annotate(is_live=Exists(live), is_waiting=Exists(waiting))[
             start : start + PAGE_LENGTH + 1
         ]
     )

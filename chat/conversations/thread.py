@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from agents.contracts import EndReason
+from chat.governance import door
 from chat.models import Approval, Conversation, Run, Turn, User
 
 SHOWN_RUNS = 30
@@ -70,7 +71,7 @@ def thread_of(conversation: Conversation, before: int | None = None) -> Thread:
 
 def last_policy(user: User) -> str:
     """Return the slug of the policy that the person asked last, empty when they asked none."""
-    asked = Run.objects.filter(owner=user).order_by("-created_at")
+    asked = door.own_runs(user).order_by("-created_at")
     return asked.values_list("policy_version__policy__slug", flat=True).first() or ""
 
 

@@ -16,6 +16,7 @@ from chat.conversations import forms
 from chat.conversations.examples import examples
 from chat.conversations.listing import page_of
 from chat.conversations.thread import last_policy, thread_of
+from chat.governance import door
 from chat.models import Approval, Conversation, PolicyVersion, Run, RunStatus
 from chat.policies import chosen_among, offered
 from chat.runs.approvals import NotOpen, decide
@@ -59,7 +60,7 @@ def conversation_new(request: SignedInRequest) -> HttpResponseBase:
 @require_GET
 def conversations_working(request: SignedInRequest) -> HttpResponse:
     """Say which of the person's conversations work right now, and which wait for them."""
-    live = Run.objects.live().filter(owner=request.user).values_list("conversation_id", "status")
+    live = door.own_runs(request.user).live().values_list("conversation_id", "status")
     states: dict[int, str] = {}
     for conversation_id, status in live:
         if status == RunStatus.WAITING:
@@ -128,7 +129,7 @@ def conversation_delete(request: SignedInRequest, conversation_id: int) -> HttpR
 @require_POST
 def run_stop(request: SignedInRequest, run_id: int) -> HttpResponseBase:
     """Stop a run, for browsers without a live connection."""
-    run = get_object_or_404(Run, pk=run_id, conversation__owner=request.user)
+    run = get_object_or_404(door.own_runs(request.user), pk=run_id)
     stop(run)
     return redirect(f"{run.conversation.get_absolute_url()}#run-{run.pk}")
 
@@ -137,7 +138,7 @@ def run_stop(request: SignedInRequest, run_id: int) -> HttpResponseBase:
 @require_POST
 def approval(request: SignedInRequest, approval_id: int) -> HttpResponseBase:
     """Answer an approval, for browsers without a live connection."""
-    asked = get_object_or_404(Approval, pk=approval_id, run__conversation__owner=request.user)
+    asked = get_object_or_404(door.own_approvals(request.user), pk=approval_id)
     decision = request.POST.get("decision")
     if decision not in ("grant", "deny"):
         return HttpResponseBadRequest("Choose whether it may run.")
@@ -153,13 +154,13 @@ def approval(request: SignedInRequest, approval_id: int) -> HttpResponseBase:
 @require_GET
 def run_turns(request: SignedInRequest, run_id: int) -> HttpResponse:
     """Show the turns of one run of a conversation, when they are unfolded."""
-    run = get_object_or_404(Run, pk=run_id, conversation__owner=request.user)
+    run = get_object_or_404(door.own_runs(request.user), pk=run_id)
     turns = Approval.objects.attach(run.turns.all())
     return render(request, "chat/_run_turns.html", {"run": run, "turns": turns})
 
 
 def _own(request: SignedInRequest, conversation_id: int) -> Conversation:
-    return get_object_or_404(Conversation.objects.of(request.user), pk=conversation_id)
+    return get_object_or_404(door.own_conversations(request.user), pk=conversation_id)
 
 
 @transaction.atomic

@@ -12,6 +12,7 @@ from django.contrib import auth
 from django.db.models.functions import Now
 from django.http import HttpRequest
 
+from chat.governance import door
 from chat.live.followers import Snapshot
 from chat.models import ENDED, Approval, Conversation, Run, RunStatus, User
 from chat.models.run import CLAIMABLE
@@ -98,10 +99,10 @@ def access(session_key: str | None, conversation_id: int) -> Access | None:
     user = auth.get_user(request)
     if not isinstance(user, User):
         raise NotSignedIn
-    conversation = Conversation.objects.readable_by(user).filter(pk=conversation_id).first()
+    conversation = door.readable_conversations(user).filter(pk=conversation_id).first()
     if conversation is None:
         return None
-    return Access(conversation, user.pk, is_owner=conversation.owner_id == user.pk)
+    return Access(conversation, user.pk, is_owner=door.is_own(user, conversation))
 
 
 def known_runs(conversation: Conversation, run_ids: Collection[int]) -> dict[int, bool]:

@@ -1,27 +1,15 @@
 """A conversation: one person's thread of runs."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models, transaction
 from django.urls import reverse
 
 if TYPE_CHECKING:
-    from chat.models.user import User
+    pass
 
 TITLE_LENGTH = 120
-
-
-class ConversationQuerySet(models.QuerySet["Conversation"]):
-    """Conversations by who may see them."""
-
-    def of(self, user: "User") -> Self:
-        """Keep the user's own conversations."""
-        return self.filter(owner=user)
-
-    def readable_by(self, user: "User") -> Self:
-        """Keep what the user may read: their own, or all for a reviewer."""
-        return self if user.is_reviewer else self.of(user)
 
 
 class Conversation(models.Model):
@@ -38,8 +26,6 @@ class Conversation(models.Model):
     first_message_id = models.UUIDField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
-
-    objects = ConversationQuerySet.as_manager()
 
     class Meta:
         ordering = ["-updated_at", "-id"]

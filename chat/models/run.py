@@ -45,11 +45,7 @@ _OF_A_STOP = (
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    """Runs by who may see them and where they are."""
-
-    def readable_by(self, user: User) -> Self:
-        """Keep what the user may read: their own, or all for a reviewer."""
-        return self if user.is_reviewer else self.filter(conversation__owner=user)
+    """Runs by where they are; who may see them is asked of `chat.governance.door`."""
 
     def live(self) -> Self:
         """Keep the runs that have not ended, which have indexes of their own."""

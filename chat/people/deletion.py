@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from django.db import transaction
 
-from chat.models import Conversation, Run, Turn, User
+from chat.governance import door
+from chat.models import Turn, User
 from chat.people.roles import keep_an_administrator
 from chat.runs.stop import BY_AN_ADMINISTRATOR, stop
 
@@ -26,8 +27,8 @@ class Holdings(NamedTuple):
 def holdings(user: User) -> Holdings:
     """Count what is a person's."""
     return Holdings(
-        Conversation.objects.of(user).count(),
-        Run.objects.filter(owner=user).count(),
+        door.own_conversations(user).count(),
+        door.own_runs(user).count(),
         Turn.objects.filter(run__owner=user).count(),
     )
 
@@ -45,9 +46,9 @@ def delete_person(user: User) -> Holdings:
         keep_an_administrator([user])
         User.objects.filter(pk=user.pk).update(is_active=False)
     deleted = holdings(user)
-    for run in Run.objects.live().filter(owner=user):
+    for run in door.own_runs(user).live():
         stop(run, BY_AN_ADMINISTRATOR)
-    while (conversation := Conversation.objects.of(user).first()) is not None:
+    while (conversation := door.own_conversations(user).first()) is not None:
         conversation.delete()
     number = user.pk
     user.delete()

@@ -6,6 +6,7 @@ from typing import IO, Any
 
 from allauth.account.models import EmailAddress
 
+from chat.governance import door
 from chat.models import Conversation, User
 from chat.people.roles import role_of
 from chat.transcripts.download import as_json
@@ -22,7 +23,7 @@ def export_person(user: User, file: IO[bytes]) -> int:
     listed: list[dict[str, Any]] = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("account.json", _text(_account(user)))
-        for conversation in Conversation.objects.of(user).order_by("pk"):
+        for conversation in door.own_conversations(user).order_by("pk"):
             listed.append(_conversation(conversation))
             for run in conversation.runs.select_related(
                 "conversation__owner", "policy_version__policy"

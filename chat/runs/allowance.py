@@ -11,7 +11,8 @@ from django.conf import settings
 from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Now
 
-from chat.models import Run, User
+from chat.governance import door
+from chat.models import User
 from chat.runs.validation import InvalidQuestion, TooManyQuestions
 
 MINUTE = timedelta(minutes=1)
@@ -26,7 +27,7 @@ def check_allowance(user: User) -> None:
     """
     if not User.objects.select_for_update(no_key=True).get(pk=user.pk).is_active:
         raise InvalidQuestion("This account is closed.")
-    mine = Run.objects.filter(owner=user)
+    mine = door.own_runs(user)
     most_waiting, most = settings.WAITING_PER_USER, settings.QUESTIONS_PER_MINUTE
     if most_waiting and mine.live().count() >= most_waiting:
         raise TooManyQuestions(

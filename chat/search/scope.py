@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from django.db.models import BigIntegerField, Q, QuerySet, Value
-from django.db.models.functions import Cast
+from django.db.models import Q, QuerySet
 
+from chat.governance import door
 from chat.models import (
     ENDED,
     LIVE,
@@ -48,18 +48,13 @@ class Scope:
         return replace(self, documents=self.documents.filter(~condition))
 
 
-def own(user: User) -> Documents:
-    """Return the documents of the user's own turns."""
-    return SearchDocument.objects.filter(_owned_by(user.pk))
-
-
 def scope(user: User, query: Query, *, only_own: bool = False) -> Scope:
     """Return what the query's fields leave of what the user may read, or of their own turns.
 
     Raises QueryError for a value that there is not.
     """
-    is_all = user.is_reviewer and not only_own
-    readable = SearchDocument.objects.all() if is_all else own(user)
+    is_all = door.reads_all(user) and not only_own
+    readable = door.readable_documents(user) if is_all else door.own_documents(user)
     documents = readable
     wanted: dict[str, Q] = {}
     for name, condition in _CONDITIONS.items():
@@ -87,8 +82,7 @@ def _policy(_: User, clause: FieldClause) -> Q:
 
 
 def _tool(user: User, clause: FieldClause) -> Q:
-    readable = SearchDocument.objects.all() if user.is_reviewer else own(user)
-    if not readable.filter(tool=clause.value).exists():
+    if not door.readable_documents(user).filter(tool=clause.value).exists():
         offered = PolicyVersion.objects.values_list("content__tools", flat=True)
         names = sorted({name for tools in offered for name in tools or ()})
         if clause.value not in names:
@@ -110,25 +104,20 @@ def _status(_: User, clause: FieldClause) -> Q:
 
 def _user(user: User, clause: FieldClause) -> Q:
     if clause.value == user.get_username():
-        return _owned_by(user.pk)
-    if not user.is_reviewer:
+        return door.documents_of(user.pk)
+    if not door.reads_all(user):
         raise QueryError(f"{clause.text}: you can search your own turns only.")
     found = User.objects.filter(username=clause.value).first()
     if found is None:
         names = User.objects.order_by("username").values_list("username", flat=True)
         raise _unknown(clause, "user", "There are", list(names[: MAX_NAMES + 1]))
-    return _owned_by(found.pk)
+    return door.documents_of(found.pk)
 
 
 def _run(_: User, clause: FieldClause) -> Q:
     if not (clause.value.isascii() and clause.value.isdigit() and len(clause.value) < 19):
         raise QueryError(f"{clause.text}: a run is named by its number, as in run:12.")
     return Q(turn__in=Turn.objects.filter(run=int(clause.value)))
-
-
-def _owned_by(owner_id: int) -> Q:
-    # psycopg writes small numbers as int4, which the GIN index over a bigint does not serve.
-    return Q(owner_id=Cast(Value(owner_id), BigIntegerField()))
 
 
 def _unknown(clause: FieldClause, noun: str, lead: str, names: Sequence[str]) -> QueryError:

@@ -1,5 +1,6 @@
 """A person's own conversations, found by their titles."""
 
+from chat.governance import door
 from chat.models import Conversation, User
 from chat.search.query import Query
 
@@ -13,7 +14,7 @@ def titled(user: User, query: Query) -> list[Conversation]:
     """
     if query.fields or not query.wanted:
         return []
-    found = Conversation.objects.of(user)
+    found = door.own_conversations(user)
     for term in query.terms:
         if term.is_negative:
             found = found.exclude(title__icontains=term.text.removeprefix("-").strip('"'))

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from chat.accounts import SignedInRequest
+from chat.governance import door
 from chat.models import ModelCall, Run, Turn
 from chat.policies import offered
 from chat.stream.answers import renew_answers
@@ -33,7 +34,7 @@ def transcript(request: SignedInRequest, run_id: int) -> HttpResponse:
     context = {
         "run": run,
         "reading": read(run, whole_number(request.GET.get("turn", "")) or 1),
-        "is_own": run.conversation.owner_id == request.user.pk,
+        "is_own": door.is_own(request.user, run.conversation),
         "policies": offered(),
         "repeats": repeats_of(run),
     }
@@ -140,7 +141,7 @@ def _more(request: SignedInRequest, text: str) -> HttpResponse:
 
 
 def _readable(request: SignedInRequest, run_id: int) -> Run:
-    runs = Run.objects.readable_by(request.user)
+    runs = door.readable_runs(request.user)
     return get_object_or_404(
         runs.select_related("policy_version__policy", "conversation", "owner"), pk=run_id
     )

@@ -83,10 +83,9 @@ def test_single_keys_do_nothing_for_who_turned_them_off(answered: Page) -> None:
 def test_after_an_approval_the_keyboard_is_at_the_message(page: Page, ada: User, name: str) -> None:
     page.goto("/")
     ask(page, "What is 6 * 7?", "asks")
-    button = page.get_by_role("button", name=name)
-    button.focus()
+    expect(page.locator(".run__words")).to_contain_text("Waiting for you")
 
-    page.keyboard.press("Enter")
+    page.get_by_role("button", name=name).press("Enter")
 
     expect(page.locator(".run__answer")).to_contain_text("Done.")
     expect(page.get_by_label("Your message")).to_be_focused()

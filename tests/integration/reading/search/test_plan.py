@@ -9,12 +9,12 @@ from django.db import connection
 from django.db.models import Value
 from django.test.utils import CaptureQueriesContext
 
+from chat.governance.door import own_documents
 from chat.models import Run, SearchDocument, User
 from chat.search.find import find, tally
 from chat.search.limits import TooSlow, within
 from chat.search.query import parse
 from chat.search.recall import find_turns
-from chat.search.scope import own
 
 TURNS = 20_000
 
@@ -188,7 +188,7 @@ def test_a_search_leaves_nothing_of_its_limits_to_what_comes_after_it(
 
 def test_the_newest_turns_of_a_member_are_read_in_order(ada: User, many_turns: None) -> None:
     with within(60):
-        plan = own(ada).order_by("-turn_id")[:25].explain()
+        plan = own_documents(ada).order_by("-turn_id")[:25].explain()
 
     assert "Sort" not in plan
     assert "Scan Backward" in plan
