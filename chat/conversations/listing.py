@@ -41,7 +41,7 @@ def page_of(user: User, number: int = 1) -> ConversationPage:
     waiting = Run.objects.filter(conversation=OuterRef("pk"), status=RunStatus.WAITING)
     start = (number - 1) * PAGE_LENGTH
     rows = list(
-        door.own_conversations(user).annotate(is_live=Exists(live), is_waiting=Exists(waiting))[
+        door.own_chats(user).annotate(is_live=Exists(live), is_waiting=Exists(waiting))[
             start : start + PAGE_LENGTH + 1
         ]
     )

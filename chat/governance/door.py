@@ -8,7 +8,7 @@ the querysets leave it out, so that a view answers 404 and tells nobody that the
 from django.db.models import BigIntegerField, Q, QuerySet, Value
 from django.db.models.functions import Cast
 
-from chat.models import Approval, Conversation, Run, SearchDocument, User
+from chat.models import Approval, Conversation, ConversationKind, Run, SearchDocument, User
 from chat.models.run import RunQuerySet
 
 
@@ -25,6 +25,11 @@ def is_own(user: User, conversation: Conversation) -> bool:
 def own_conversations(user: User) -> QuerySet[Conversation]:
     """Return the person's own conversations."""
     return Conversation.objects.filter(owner=user)
+
+
+def own_chats(user: User) -> QuerySet[Conversation]:
+    """Return those of the person's own conversations that they talk in."""
+    return own_conversations(user).filter(kind=ConversationKind.CHAT)
 
 
 def readable_conversations(user: User) -> QuerySet[Conversation]:

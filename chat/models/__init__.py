@@ -1,7 +1,7 @@
 """One noun a file."""
 
 from chat.models.approval import Approval, ApprovalStatus
-from chat.models.conversation import Conversation
+from chat.models.conversation import Conversation, ConversationKind
 from chat.models.model_call import ModelCall
 from chat.models.policy import Policy, PolicyVersion
 from chat.models.queue import Queue
@@ -17,6 +17,7 @@ __all__ = [
     "Approval",
     "ApprovalStatus",
     "Conversation",
+    "ConversationKind",
     "ModelCall",
     "Policy",
     "PolicyVersion",

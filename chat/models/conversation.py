@@ -12,15 +12,32 @@ if TYPE_CHECKING:
 TITLE_LENGTH = 120
 
 
+class ConversationKind(models.TextChoices):
+    """What a conversation is there for; only a chat is talked in."""
+
+    CHAT = "chat", "chat"
+    IMPORT = "import", "import"
+    TRIAL = "trial", "trial"
+    FORK = "fork", "fork"
+
+
 class Conversation(models.Model):
     """A titled thread of runs with one owner; only the owner writes in it.
 
-    `first_message_id` is the client's id of the question that began it, sent twice or not; None
-    where it was begun otherwise, or by a release that did not keep it.
+    `kind` tells chats from what was brought in or is tried out, which no rail lists and no
+    allowance counts. `first_message_id` is the client's id of the question that began it, sent
+    twice or not; None where it was begun otherwise, or by a release that did not keep it.
     """
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations"
+    )
+    kind = models.CharField(
+        max_length=8,
+        choices=ConversationKind,
+        default=ConversationKind.CHAT,
+        db_default=ConversationKind.CHAT,
+        editable=False,
     )
     title = models.CharField(max_length=TITLE_LENGTH, blank=True)
     first_message_id = models.UUIDField(null=True, blank=True, editable=False)
@@ -29,11 +46,19 @@ class Conversation(models.Model):
 
     class Meta:
         ordering = ["-updated_at", "-id"]
-        indexes = [models.Index(fields=["owner", "-updated_at", "-id"])]
+        indexes = [
+            models.Index(
+                fields=["owner", "kind", "-updated_at", "-id"], name="conversation_newest_of_kind"
+            )
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["owner", "first_message_id"], name="one_conversation_per_first_message"
-            )
+            ),
+            models.CheckConstraint(
+                name="conversation_kind_is_known",
+                condition=models.Q(kind__in=ConversationKind.values),
+            ),
         ]
 
     def __str__(self) -> str:

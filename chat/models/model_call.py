@@ -62,7 +62,8 @@ class ModelCall(models.Model):
     The request is the first `shared` characters of the base call's request followed by `rest`;
     `digest` (SHA-256, hexadecimal) proves the rebuilt text, which `with_requests` puts into
     `request`. `turn_index` is the turn that the call was made in, or one past the last for a call
-    that closes the run. Times are seconds.
+    that closes the run. Times are seconds; those of a call
+    that was not made here may be unknown.
     """
 
     request: str
@@ -86,9 +87,9 @@ class ModelCall(models.Model):
     error = models.TextField(blank=True)
     input_tokens = models.PositiveIntegerField(null=True, blank=True)
     output_tokens = models.PositiveIntegerField(null=True, blank=True)
-    started_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
     first_token_seconds = models.FloatField(null=True, blank=True)
-    seconds = models.FloatField()
+    seconds = models.FloatField(null=True, blank=True)
 
     objects = ModelCallQuerySet.as_manager()
 

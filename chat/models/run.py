@@ -61,6 +61,8 @@ class Run(models.Model):
     run whose question was asked again under another policy. `stream_id` is the cursor of the last
     frame that the stored rows cover. `owner` is the conversation's; Postgres fills it in, so that
     the line of those who wait (see `chat.models.queue`) is found without looking elsewhere.
+    `told_at` is the date that the source of a run gives which was not worked on here; `ended_at`
+    is then when it became final here.
     `answer_form` says which form of rendering made `answer_html` (see `chat.stream.answers`).
     """
 
@@ -102,6 +104,7 @@ class Run(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
+    told_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects = RunQuerySet.as_manager()
 
@@ -145,6 +148,11 @@ class Run(models.Model):
     def get_absolute_url(self) -> str:
         """Return the page of the run's transcript."""
         return reverse("transcript", args=[self.pk])
+
+    @property
+    def when(self) -> datetime:
+        """Return when the run was: the source's own date, else when it was asked here."""
+        return self.told_at or self.created_at
 
     @property
     def is_live(self) -> bool:

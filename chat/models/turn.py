@@ -28,7 +28,8 @@ class Turn(models.Model):
 
     The row is written before the tool runs, and completed before the page sees it complete.
     `acted_at` is when the action began; a row that is open has it only where the action was
-    approved. `approval` is there once `Approval.objects.attach` has looked for it.
+    approved. `approval` is there once `Approval.objects.attach` has looked for it. Of a run that
+    was not worked on here, times may be unknown: None, never a guess.
     """
 
     approval: "Approval | None" = None
@@ -52,7 +53,7 @@ class Turn(models.Model):
     observation_ends = models.CharField(max_length=24, blank=True, default="", db_default="")
 
     stream_id = models.CharField(max_length=40, default="0-0")
-    started_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
     acted_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 
@@ -68,9 +69,8 @@ class Turn(models.Model):
                 condition=Q(kind__in=[kind.value for kind in contracts.ThoughtKind]),
             ),
             models.CheckConstraint(
-                name="turn_ended_at_iff_not_open",
-                condition=Q(status="open", ended_at__isnull=True)
-                | (~Q(status="open") & Q(ended_at__isnull=False)),
+                name="turn_open_has_no_end",
+                condition=~Q(status="open") | Q(ended_at__isnull=True),
             ),
             models.CheckConstraint(
                 name="turn_tool_iff_inputs",
@@ -98,8 +98,15 @@ class Turn(models.Model):
 
     @property
     def seconds(self) -> float | None:
-        """Return how long the whole turn took; None while it is open."""
-        return None if self.ended_at is None else _between(self.started_at, self.ended_at)
+        """Return how long the whole turn took; None while it is open, or where nobody knows."""
+        if self.started_at is None or self.ended_at is None:
+            return None
+        return _between(self.started_at, self.ended_at)
+
+    @property
+    def when(self) -> datetime:
+        """Return when the turn was, or the nearest that is known: its run's date."""
+        return self.started_at or self.run.when
 
     @property
     def action_seconds(self) -> float | None:

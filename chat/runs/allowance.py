@@ -12,7 +12,7 @@ from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Now
 
 from chat.governance import door
-from chat.models import User
+from chat.models import ConversationKind, User
 from chat.runs.validation import InvalidQuestion, TooManyQuestions
 
 MINUTE = timedelta(minutes=1)
@@ -27,7 +27,7 @@ def check_allowance(user: User) -> None:
     """
     if not User.objects.select_for_update(no_key=True).get(pk=user.pk).is_active:
         raise InvalidQuestion("This account is closed.")
-    mine = door.own_runs(user)
+    mine = door.own_runs(user).filter(conversation__kind=ConversationKind.CHAT)
     most_waiting, most = settings.WAITING_PER_USER, settings.QUESTIONS_PER_MINUTE
     if most_waiting and mine.live().count() >= most_waiting:
         raise TooManyQuestions(

@@ -90,5 +90,5 @@ def _found(hit: Hit) -> FoundTurn:
         turn=turn.number,
         question=" ".join(hit.question.split()),
         text=f"{shown} Answer: {answer}" if answer and hit.excerpt.part != "answer" else shown,
-        when=turn.started_at,
+        when=turn.when,
     )

@@ -14,7 +14,7 @@ def titled(user: User, query: Query) -> list[Conversation]:
     """
     if query.fields or not query.wanted:
         return []
-    found = door.own_conversations(user)
+    found = door.own_chats(user)
     for term in query.terms:
         if term.is_negative:
             found = found.exclude(title__icontains=term.text.removeprefix("-").strip('"'))

@@ -6,6 +6,7 @@ written out, a run would grow with the square of its turns. docs/transcripts.md 
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from django.db.models import F
@@ -82,9 +83,10 @@ def _head(run: Run, costs: Costs) -> dict[str, Any]:
         "output_tokens": run.output_tokens,
         "cost": costs.of_run(),
         "seconds": run.seconds,
+        "told_at": _moment(run.told_at),
         "created_at": run.created_at.isoformat(),
-        "started_at": run.started_at.isoformat() if run.started_at else None,
-        "ended_at": run.ended_at.isoformat() if run.ended_at else None,
+        "started_at": _moment(run.started_at),
+        "ended_at": _moment(run.ended_at),
     }
 
 
@@ -104,9 +106,9 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "observation_ends": turn.observation_ends or None,
         "pictures": turn.observation_images or [],
         "approval": _approval(turn.approval),
-        "started_at": turn.started_at.isoformat(),
-        "acted_at": turn.acted_at.isoformat() if turn.acted_at else None,
-        "ended_at": turn.ended_at.isoformat() if turn.ended_at else None,
+        "started_at": _moment(turn.started_at),
+        "acted_at": _moment(turn.acted_at),
+        "ended_at": _moment(turn.ended_at),
         "seconds": turn.seconds,
     }
 
@@ -122,7 +124,7 @@ def _approval(approval: Approval | None) -> dict[str, Any] | None:
         "decided_by": str(approval.decided_by) if approval.decided_by else None,
         "asked_at": approval.created_at.isoformat(),
         "expires_at": approval.expires_at.isoformat(),
-        "decided_at": approval.decided_at.isoformat() if approval.decided_at else None,
+        "decided_at": _moment(approval.decided_at),
     }
 
 
@@ -148,7 +150,7 @@ def _call(call: ModelCall, costs: Costs) -> dict[str, Any]:
         "input_tokens": call.input_tokens,
         "output_tokens": call.output_tokens,
         "cost": costs.of(call.provider, call.model, call.input_tokens, call.output_tokens),
-        "started_at": call.started_at.isoformat(),
+        "started_at": _moment(call.started_at),
         "first_token_seconds": call.first_token_seconds,
         "seconds": call.seconds,
     }
@@ -189,3 +191,7 @@ def _fenced(text: str, language: str = "") -> str:
     while fence in text:
         fence += "`"
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _moment(value: datetime | None) -> str | None:
+    return value.isoformat() if value else None

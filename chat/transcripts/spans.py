@@ -23,18 +23,22 @@ class Clock:
 
     def __init__(self, run: Run, turns: Sequence[Turn]) -> None:
         now = timezone.now()
-        self._begin = run.started_at or min((turn.started_at for turn in turns), default=now)
+        self._begin = run.started_at or min(
+            (turn.started_at for turn in turns if turn.started_at), default=now
+        )
         self.whole = max(1, self._since(run.ended_at or now))
 
     def spans(self, turn: Turn, calls: Iterable[ModelCall]) -> list[Span]:
-        """Return the bar of a turn, and over it those of its calls and of its tool."""
+        """Return the bars of a turn, of its calls and of its tool, as far as times are known."""
         return list(self._spans(turn, calls))
 
     def _spans(self, turn: Turn, calls: Iterable[ModelCall]) -> Iterator[Span]:
-        yield self._span("turn", turn.started_at, turn.ended_at or turn.started_at)
+        if turn.started_at:
+            yield self._span("turn", turn.started_at, turn.ended_at or turn.started_at)
         for call in calls:
-            end = call.started_at + timedelta(seconds=call.seconds)
-            yield self._span("model", call.started_at, end)
+            if call.started_at and call.seconds is not None:
+                end = call.started_at + timedelta(seconds=call.seconds)
+                yield self._span("model", call.started_at, end)
         if turn.acted_at and turn.ended_at:
             yield self._span("tool", turn.acted_at, turn.ended_at)
 

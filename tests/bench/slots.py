@@ -30,7 +30,7 @@ from redis import Redis
 from agents.control import Control
 from agents.errors import AgentError
 from agents.model.slots import Lane
-from chat.runs.slots import RedisSlots
+from chat.runs.worker.slots import RedisSlots
 
 def call():
     try:

@@ -21,8 +21,8 @@ LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-uv.lock")
 def checkout(tmp_path: Path) -> Path:
     """Copy what the environment is made from to a path with a space in it."""
     folder = tmp_path / "a check out"
-    (folder / "project").mkdir(parents=True)
-    shutil.copy(ROOT / "project" / "environment.py", folder / "project")
+    (folder / "project" / "local").mkdir(parents=True)
+    shutil.copy(ROOT / "project" / "local" / "environment.py", folder / "project" / "local")
     for lock in LOCKS:
         shutil.copy(ROOT / lock, folder)
     return folder
@@ -79,6 +79,6 @@ def test_a_folder_that_cannot_be_written_is_told(checkout: Path) -> None:
 
 
 def test_a_python_that_is_too_old_can_still_read_what_refuses_it() -> None:
-    source = (ROOT / "project" / "environment.py").read_text()
+    source = (ROOT / "project" / "local" / "environment.py").read_text()
 
     ast.parse(source, feature_version=(3, 6))

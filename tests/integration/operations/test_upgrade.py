@@ -15,7 +15,8 @@ HERE = Path(__file__).parent
 FINISH = """
 import django
 django.setup()
-from chat.runs import lease, runner
+from chat.runs import lease
+from chat.runs.worker import runner
 print(*lease.release_expired())
 while runner.work_next():
     pass

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from chat.models import Conversation, PolicyVersion, Run, User
+from chat.models import Conversation, ConversationKind, PolicyVersion, Run, User
 from chat.runs.ask import ask
 from chat.runs.validation import TooManyQuestions
 
@@ -72,6 +72,16 @@ def test_no_more_questions_wait_than_may(
         put(conversation)
     first.request_stop()
     assert put(conversation).is_live
+
+
+def test_what_is_no_chat_counts_for_nobody(
+    settings: Any, ada: User, conversation: Conversation, put: Callable[..., Run]
+) -> None:
+    settings.QUESTIONS_PER_MINUTE = settings.WAITING_PER_USER = 1
+    trial = put(conversation)
+    Conversation.objects.filter(pk=conversation.pk).update(kind=ConversationKind.TRIAL)
+
+    assert put(Conversation.objects.create(owner=ada)) != trial
 
 
 def test_one_persons_questions_are_not_anothers(

@@ -26,7 +26,7 @@ import sys
 from redis import Redis
 from agents.control import Control
 from agents.model.slots import Lane
-from chat.runs.slots import RedisSlots
+from chat.runs.worker.slots import RedisSlots
 
 url, name, limit, lease = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 slots, lane = RedisSlots(Redis.from_url(url), lease_ms=lease), Lane(name, limit)
