@@ -15,6 +15,7 @@ from chat.models import Conversation, Run, RunStatus, Turn, User
 from chat.runs.lease import claim, release
 from chat.runs.stop import stop
 from chat.stream.announce import announce_interrupted
+from chat.stream.deferred import deferred
 from chat.stream.publisher import publisher
 from chat.stream.streams import run_key
 
@@ -38,6 +39,7 @@ def let_go(run: Run) -> None:
     )
     release(run)
     announce_interrupted(run)
+    assert deferred().flush(10)
 
 
 async def test_a_page_is_told_and_goes_on_with_the_next_worker_without_a_gap(

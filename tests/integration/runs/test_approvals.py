@@ -22,6 +22,7 @@ from chat.runs.stop import stop
 from chat.runs.worker import runner
 from chat.search.find import find
 from chat.search.query import parse
+from chat.stream.deferred import deferred
 from chat.stream.publisher import publisher
 from chat.stream.streams import run_key
 
@@ -108,6 +109,7 @@ def last(run: Run) -> Turn:
 def told(run: Run, valkey: Any) -> list[dict[str, Any]]:
     """Return all events that the run's stream tells."""
     publisher().flush(10)
+    deferred().flush(10)
     entries = valkey.xrange(run_key(run.pk))
     return [event for _, fields in entries for event in json.loads(fields[b"d"])]
 

@@ -162,7 +162,7 @@ def rename(before: str, after: str) -> None:
 
 
 def test_an_end_whose_commit_was_not_answered_is_told_as_what_it_is(
-    asked: Callable[..., Run], valkey: Redis
+    asked: Callable[..., Run], valkey: Redis, wait_for: WaitFor
 ) -> None:
     run = asked([{"say": "Final Answer: 4"}])
     lost: list[str] = []
@@ -183,8 +183,14 @@ def test_an_end_whose_commit_was_not_answered_is_told_as_what_it_is(
     run.refresh_from_db()
     assert lost
     assert (run.status, run.answer, run.attempt) == (RunStatus.SUCCEEDED, "4", 1)
-    newest: Any = valkey.xrevrange(run_key(run.pk), count=1)
-    assert newest[0][0].decode() == run.stream_id
+    newest: Any = None
+
+    def is_told() -> bool:
+        nonlocal newest
+        newest = valkey.xrevrange(run_key(run.pk), count=1)
+        return bool(newest[0][0].decode() == run.stream_id)
+
+    wait_for(is_told, "the end to be told")
     assert newest[0][1][b"end"]
 
 
@@ -324,11 +330,13 @@ def test_a_worker_that_is_leaving_ends_the_step_it_is_in(
         leave()
         workers.wait()
         assert seen(run, status=RunStatus.INTERRUPTED, lease_until=None)()
-        ((told, _),) = valkey.xrevrange(run_key(run.pk), count=1)
+        wait_for(
+            lambda: valkey.xrevrange(run_key(run.pk), count=1)[0][0] == b"2-0",
+            "the interruption to be told",
+        )
 
     (turn,) = run.turns.all()
     assert (turn.status, turn.observation) == (TurnStatus.COMPLETE, "42")
-    assert told == b"2-0"
 
 
 def test_a_stop_wins_over_the_end_of_the_grace(
