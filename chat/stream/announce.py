@@ -15,6 +15,7 @@ from chat.models import Approval, Run, RunStatus
 from chat.stream import frames
 from chat.stream.deferred import deferred
 from chat.stream.render import render_run, render_turn
+from chat.stream.server_events import Event
 from chat.stream.streams import (
     ABANDONED_SECONDS,
     KEPT_SECONDS,
@@ -85,7 +86,7 @@ def announce_interrupted(run: Run) -> None:
     html = render_run(now)
     turn = next(iter(Approval.objects.attach(now.turns.order_by("-index")[:1])), None)
     if turn is None or turn.approval is None or turn.acted_at or turn.ended_at:
-        events = [frames.run_interrupted(INTERRUPTED, html)]
+        events: list[Event] = [frames.run_interrupted(INTERRUPTED, html)]
     else:
         decided = frames.approval("decided", turn.index, render_turn(turn, now))
         events = [decided, frames.run_interrupted(DECIDED, html)]

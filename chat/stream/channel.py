@@ -4,9 +4,11 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
+from typing import Any, TypeGuard
 
 from agents.control import Control
-from chat.stream.frames import Event, encode
+from chat.stream.frames import encode
+from chat.stream.server_events import Delta, Event
 from chat.stream.streams import StreamId
 
 MAX_CHARACTERS = 4_000_000
@@ -85,7 +87,7 @@ class Channel:
     def put(self, event: Event) -> None:
         """Send an event with the next flush."""
         with self._lock:
-            last = self._open[-1] if self._open else None
+            last: Any = self._open[-1] if self._open else None
             if last is not None and _continues(event, last):
                 last["text"] += event["text"]
             else:
@@ -177,7 +179,7 @@ class Channel:
         self._room.add(-size)
 
 
-def _continues(event: Event, last: Event) -> bool:
+def _continues(event: Event, last: Event) -> TypeGuard[Delta]:
     return (
         event["type"] in DELTAS
         and event["type"] == last["type"]

@@ -4,11 +4,27 @@ Events travel from the worker to the browser as text that nobody parses on the w
 """
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from chat.stream.server_events import (
+    CaughtUp,
+    Closed,
+    Error,
+    Event,
+    Heartbeat,
+    RunCreated,
+    RunEnded,
+    RunInterrupted,
+    RunQueued,
+    RunSnapshot,
+    RunStalled,
+    ServerFrame,
+    TurnShown,
+)
 from chat.stream.streams import StreamId
 
 MAX_CHARACTERS = 700_000
@@ -17,7 +33,6 @@ MAX_CHARACTERS = 700_000
 MAX_FEEDBACK = 4_000
 """The longest word to the model that goes with the answer to an approval."""
 
-Event = dict[str, Any]
 Id = Annotated[int, Field(ge=0, lt=2**63)]
 
 
@@ -120,71 +135,61 @@ def events(run_id: int, stream_id: StreamId, payload: str) -> str:
 
 def run_created(run_id: int, client_message_id: UUID, html: str) -> str:
     """Tell of a new run."""
-    return encode(
-        {
-            "type": "run.created",
-            "run": run_id,
-            "client_message_id": str(client_message_id),
-            "html": html,
-        }
-    )
+    mine = str(client_message_id)
+    return encode(RunCreated(type="run.created", run=run_id, client_message_id=mine, html=html))
 
 
 def run_snapshot(run_id: int, stream_id: str, html: str) -> str:
     """Show a run as it is stored, up to `stream_id`."""
-    return encode({"type": "run.snapshot", "run": run_id, "id": stream_id, "html": html})
+    return encode(RunSnapshot(type="run.snapshot", run=run_id, id=stream_id, html=html))
 
 
-def run_ended(status: str, reason: str, html: str) -> Event:
+def run_ended(status: str, reason: str, html: str) -> RunEnded:
     """Return the event that is the last of a run's stream; `html` is the whole run."""
-    return {"type": "run.ended", "status": str(status), "reason": str(reason), "html": html}
+    return RunEnded(type="run.ended", status=str(status), reason=str(reason), html=html)
 
 
-def approval(what: Literal["requested", "decided"], index: int, html: str) -> Event:
+def approval(what: Literal["requested", "decided"], index: int, html: str) -> TurnShown:
     """Return the event that a turn's action waits for a person, or does no more."""
-    return {"type": f"approval.{what}", "index": index, "html": html}
+    if what == "requested":
+        return TurnShown(type="approval.requested", index=index, html=html)
+    return TurnShown(type="approval.decided", index=index, html=html)
 
 
-def run_interrupted(message: str, html: str) -> Event:
+def run_interrupted(message: str, html: str) -> RunInterrupted:
     """Return the event that an attempt is over and the run will resume; `html` is the whole run."""
-    return {"type": "run.interrupted", "message": message, "html": html}
+    return RunInterrupted(type="run.interrupted", message=message, html=html)
 
 
 def run_queued(run_id: int, ahead: int | None) -> str:
     """Say how many runs are ahead of one that waits for a worker; it is no part of the stream."""
-    return encode({"type": "run.queued", "run": run_id, "ahead": ahead})
+    return encode(RunQueued(type="run.queued", run=run_id, ahead=ahead))
 
 
 def run_stalled(run_id: int, *, is_stalled: bool) -> str:
     """Say whether a run's worker has given no sign of life for long; no part of the stream."""
-    return encode({"type": "run.stalled", "run": run_id, "stalled": is_stalled})
+    return encode(RunStalled(type="run.stalled", run=run_id, stalled=is_stalled))
 
 
 def caught_up(after: int) -> str:
     """Say that everything was sent that the page missed, all runs up to `after` among it."""
-    return encode({"type": "caught_up", "after": after})
+    return encode(CaughtUp(type="caught_up", after=after))
 
 
 def error(code: str, message: str, client_message_id: str | None = None) -> str:
     """Tell the person what went wrong."""
-    return encode(
-        {
-            "type": "error",
-            "code": code,
-            "message": message,
-            "client_message_id": client_message_id,
-        }
-    )
+    mine = client_message_id
+    return encode(Error(type="error", code=code, message=message, client_message_id=mine))
 
 
 def closed(code: int) -> str:
     """Say why a response without a socket ends; the codes are those of the socket."""
-    return encode({"type": "closed", "code": code})
+    return encode(Closed(type="closed", code=code))
 
 
-HEARTBEAT = '{"type":"heartbeat"}'
-
-
-def encode(value: Any) -> str:
+def encode(value: ServerFrame | Sequence[Event]) -> str:
     """Write JSON as short as it gets."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+HEARTBEAT = encode(Heartbeat(type="heartbeat"))

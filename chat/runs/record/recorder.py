@@ -25,6 +25,12 @@ from chat.stream import frames
 from chat.stream.channel import Channel
 from chat.stream.markdown import FORM, render_markdown
 from chat.stream.render import render_run, render_turn
+from chat.stream.server_events import (
+    ActionStarted,
+    RunStarted,
+    TurnChange,
+    TurnShown,
+)
 
 THINK = "think"
 """The purpose of the calls that make a turn; the others may be followed by a long wait."""
@@ -54,7 +60,7 @@ class Recorder:
 
     def begin(self) -> None:
         """Say that the attempt has begun."""
-        self._channel.put({"type": "run.started", "attempt": self._run.attempt})
+        self._channel.put(RunStarted(type="run.started", attempt=self._run.attempt))
 
     def record(self, event: events.Event) -> None:
         """Write and publish one event; raises LeaseLost when the run has gone on elsewhere."""
@@ -62,11 +68,14 @@ class Recorder:
             self.flush()
         match event:
             case events.ThoughtDelta(text=text):
-                self._say("thought.delta", self._thought, text)
+                text, index = self._kept(self._thought, text), self._open_turn().index
+                self._channel.put({"type": "thought.delta", "index": index, "text": text})
             case events.AnswerDelta(text=text):
-                self._say("answer.delta", self._answer, text)
+                text = self._kept(self._answer, text)
+                self._channel.put({"type": "answer.delta", "text": text})
             case events.ObservationDelta(text=text):
-                self._say("observation.delta", self._output, text)
+                text, index = self._kept(self._output, text), self._open_turn().index
+                self._channel.put({"type": "observation.delta", "index": index, "text": text})
             case events.ModelCalled(call=call):
                 self._store_call(call)
             case events.RunEnded(outcome=outcome):
@@ -116,14 +125,14 @@ class Recorder:
             texts.clear()
         self._channel.put(self._turn_event("turn.started", self._turn))
 
-    def _say(self, kind: str, texts: list[str], text: str) -> None:
+    def _kept(self, texts: list[str], text: str) -> str:
+        """Keep what was said with what it goes on from, and return it as it is shown."""
         text = storable(text)
         texts.append(text)
         if self._is_silent:
             self._is_silent = False
             count_first_text(self._run)
-        where = {} if kind == "answer.delta" else {"index": self._open_turn().index}
-        self._channel.put({"type": kind, **where, "text": text})
+        return text
 
     def _store_call(self, call: contracts.ModelCall) -> None:
         turn_index = self._count if self._turn is None else self._turn.index
@@ -152,7 +161,8 @@ class Recorder:
         turn = self._open_turn()
         turn.acted_at = self._run.clock.now()
         self._output.clear()
-        self._channel.put({"type": "action.started", "index": turn.index, "tool": turn.tool})
+        event = ActionStarted(type="action.started", index=turn.index, tool=turn.tool)
+        self._channel.put(event)
 
     def _complete(self, value: contracts.Turn) -> None:
         turn = self._open_turn()
@@ -245,10 +255,10 @@ class Recorder:
             raise RuntimeError("A policy told of a turn that it has not started.")
         return self._turn
 
-    def _turn_event(self, kind: str, turn: Turn) -> dict[str, object]:
+    def _turn_event(self, change: TurnChange, turn: Turn) -> TurnShown:
         html = render_turn(turn, self._run)
         release_connection()  # what the template asked for; the next event may be minutes away
-        return {"type": kind, "index": turn.index, "html": html}
+        return TurnShown(type=change, index=turn.index, html=html)
 
 
 _WITH_CALLS = (

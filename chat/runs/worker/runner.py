@@ -40,6 +40,7 @@ from chat.runs.worker.providers import provider_for
 from chat.search.index import index_run_ended
 from chat.stream.announce import announce_end, announce_interrupted
 from chat.stream.publisher import publisher
+from chat.stream.server_events import RunPaused, RunWaiting
 
 logger = logging.getLogger(__name__)
 
@@ -110,8 +111,8 @@ def _attempt(run: Run) -> None:
         seconds=_left(limits, run),
         idle_seconds=limits.idle_seconds,
         call_seconds=limits.call_seconds,
-        waiting=lambda ahead: channel.put({"type": "run.waiting", "ahead": ahead}),
-        paused=lambda: channel.put({"type": "run.paused"}),
+        waiting=lambda ahead: channel.put(RunWaiting(type="run.waiting", ahead=ahead)),
+        paused=lambda: channel.put(RunPaused(type="run.paused")),
     )
     channel = publisher().open(run.pk, run.attempt, control)
     with watch().over(run, control), ExitStack() as held:

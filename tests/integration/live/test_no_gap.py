@@ -17,19 +17,21 @@ from agents.errors import Interrupted
 from chat.models import Conversation, Run, RunStatus, User
 from chat.runs.lease import claim, give_up
 from chat.stream.channel import Channel
+from chat.stream.frames import run_ended
 from chat.stream.publisher import publisher
+from chat.stream.server_events import TurnDelta
 from chat.stream.streams import run_key
 
 PageOf = Callable[..., Awaitable[Any]]
 Claimed = Callable[[], Awaitable[tuple[Run, Channel]]]
 
 
-def delta(text: str) -> dict[str, Any]:
-    return {"type": "thought.delta", "index": 0, "text": text}
+def delta(text: str) -> TurnDelta:
+    return TurnDelta(type="thought.delta", index=0, text=text)
 
 
 def end(channel: Channel) -> None:
-    event = {"type": "run.ended", "status": "succeeded", "reason": "answered", "html": ""}
+    event = run_ended("succeeded", "answered", "")
     channel.put_reserved(channel.reserve(), event, ends=True)
     channel.close()
 

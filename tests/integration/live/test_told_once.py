@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from chat.models import Conversation, Run, User
 from chat.runs.lease import fence
 from chat.stream.channel import Channel
+from chat.stream.frames import run_ended
 from chat.stream.streams import conversation_key
 
 BLOCKED = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
@@ -72,7 +73,7 @@ async def test_news_that_come_again_while_a_page_comes_back_send_it_nothing_twic
         await watching.until(lambda frame: frame["type"] == "heartbeat")
     await page.until(lambda frame: frame["type"] == "caught_up")
     channel.put({"type": "thought.delta", "index": 0, "text": "Once."})
-    channel.put_reserved(channel.reserve(), {"type": "run.ended", "status": "failed"}, ends=True)
+    channel.put_reserved(channel.reserve(), run_ended("failed", "internal", ""), ends=True)
     await page.until(lambda frame: any(e["type"] == "run.ended" for e in frame.get("events", ())))
     await page.say({"type": "ping", "answer": True})
     await page.until(lambda frame: frame["type"] == "heartbeat")

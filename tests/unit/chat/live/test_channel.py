@@ -6,7 +6,7 @@ import threading
 from agents.control import Control
 from chat.stream import channel as module
 from chat.stream.channel import Channel
-from chat.stream.frames import Event
+from chat.stream.server_events import AnswerDelta, Event, TurnDelta, TurnShown
 from chat.stream.streams import StreamId
 
 
@@ -15,7 +15,7 @@ def opened() -> Channel:
 
 
 def said(text: str, index: int = 0) -> Event:
-    return {"type": "thought.delta", "index": index, "text": text}
+    return TurnDelta(type="thought.delta", index=index, text=text)
 
 
 def sent(channel: Channel) -> list[tuple[str, list[Event]]]:
@@ -31,7 +31,7 @@ def test_text_of_one_kind_becomes_one_event() -> None:
 
 def test_text_of_another_turn_or_kind_stays_apart() -> None:
     channel = opened()
-    answer = {"type": "answer.delta", "text": "x"}
+    answer = AnswerDelta(type="answer.delta", text="x")
     for event in (said("a"), said("b", index=1), answer):
         channel.put(event)
     assert sent(channel) == [("2-1", [said("a"), said("b", index=1), answer])]
@@ -50,7 +50,7 @@ def test_a_reserved_frame_comes_after_what_was_put_before_it() -> None:
     channel.put(said("a"))
     reserved = channel.reserve()
     assert sent(channel) == [("2-1", [said("a")])]
-    channel.put_reserved(reserved, {"type": "turn.completed"})
+    channel.put_reserved(reserved, TurnShown(type="turn.completed", index=0, html=""))
     channel.put(said("b"))
     assert [stream_id for stream_id, _ in sent(channel)] == ["2-1", reserved, "2-3"]
 
@@ -125,6 +125,7 @@ def test_how_long_a_stream_is_kept_is_said_at_its_beginning_end_and_once_in_a_wh
     for _ in range(250):
         channel.put(said("a"))
         channel.seal()
-    channel.put_reserved(channel.reserve(), {"type": "approval.requested"})
+    asked = TurnShown(type="approval.requested", index=0, html="")
+    channel.put_reserved(channel.reserve(), asked)
 
     assert [batch.id.seq for batch in channel.batches() if batch.keeps] == [1, 101, 201, 251]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.stream import frames
+from chat.stream.server_events import AnswerDelta
 from chat.stream.streams import StreamId
 
 JSON = st.recursive(
@@ -37,8 +38,8 @@ def test_no_shape_breaks_the_reading(kind: str, fields: dict[str, object]) -> No
         assert frames.parse(message).type == kind
 
 
-@given(st.lists(st.dictionaries(st.text(), st.text())))
-def test_glued_events_are_the_json_that_they_say(events: list[dict[str, str]]) -> None:
+@given(st.lists(st.from_type(AnswerDelta)))
+def test_glued_events_are_the_json_that_they_say(events: list[AnswerDelta]) -> None:
     frame = json.loads(frames.events(3, StreamId(1, 2), frames.encode(events)))
     assert frame == {"type": "events", "run": 3, "id": "1-2", "events": events}
 
