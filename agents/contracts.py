@@ -184,6 +184,29 @@ class Usage(Value):
     output_tokens: int | None = None
 
 
+class Purpose(StrEnum):
+    """What a model call is for; it is stored, and a run that resumes goes by it."""
+
+    THINK = "think"
+    STEP = "step"
+    FINAL = "final"
+    REPAIR = "repair"
+    CHOOSE_TOOL = "choose_tool"
+    FILL_INPUTS = "fill_inputs"
+    WORK = "work"
+    PLAN = "plan"
+    PLAN_STEPS = "plan_steps"
+    PLAN_AGAIN = "plan_again"
+    PLAN_GOALS = "plan_goals"
+    ADAPT_PLAN = "adapt_plan"
+    SETTLE_GOAL = "settle_goal"
+    SOLVE = "solve"
+    SYNTHESIZE = "synthesize"
+    REFLECT = "reflect"
+    LEARN = "learn"
+    SUMMARIZE = "summarize"
+
+
 class ModelCall(Value):
     """The exact record of one call to a model, written whether it went well or not.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from agents.contracts import Decision, EndReason, Step, ThoughtKind
-from agents.errors import ParseError
+from agents.errors import ErrorKind
 from agents.model.budget import Purse
 from agents.policy import Decide
 from agents.state import State
@@ -126,7 +126,7 @@ class NoUnreadable(Limit):
     def is_reached(self, state: State) -> bool:
         """Look for a reply that could not be read at the end."""
         last = state.turns[-1].observation if state.turns else None
-        return last is not None and last.error == ParseError.__name__
+        return last is not None and last.error == ErrorKind.PARSE_ERROR
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from agents.control import Control
 from agents.errors import (
     AgentError,
     ConfigurationError,
+    ErrorKind,
     Interrupted,
     OutOfBudget,
     OutOfTime,
@@ -99,7 +100,7 @@ def _without_budget(error: OutOfBudget, state: State) -> Iterator[Event]:
     turn = state.turns[-1]
     if turn.observation is None and not state.final_answer:
         shown = "".join(state.draft.observation) or str(error)
-        yield Observed(observation=Observation(text=shown, error=OutOfBudget.__name__))
+        yield Observed(observation=Observation(text=shown, error=ErrorKind.OUT_OF_BUDGET))
     yield TurnCompleted(turn=state.turns[-1])
 
 
@@ -118,7 +119,7 @@ def _closing(error: Exception, state: State) -> Iterator[Event]:
         yield from _said(state)
         if state.turns[-1].action is not None and state.turns[-1].observation is None:
             shown = "".join(state.draft.observation)
-            yield Observed(observation=Observation(text=shown, error=Interrupted.__name__))
+            yield Observed(observation=Observation(text=shown, error=ErrorKind.INTERRUPTED))
     yield RunEnded(outcome=outcome_of(error, state))
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from agents.contracts import EndReason, Outcome, Status, Turn
-from agents.errors import ParseError, ProviderError
+from agents.contracts import EndReason, Outcome, Purpose, Status, Turn
+from agents.errors import ErrorKind, ProviderError
 from agents.events import AnswerDelta, Event, ModelCalled, RunEnded
 from agents.model.model import Model
 from agents.model.tokens import tokens
@@ -63,7 +63,7 @@ class FinalAnswer:
 
     def _ask(self, state: State) -> Iterator[AnswerDelta | ModelCalled]:
         messages = conversation(render("summarize"), state, goal_and_transcript(state))
-        for item in self.model.stream(messages, purpose="summarize"):
+        for item in self.model.stream(messages, purpose=Purpose.SUMMARIZE):
             if isinstance(item, ModelCalled):
                 yield item
             elif item.kind == "answer":
@@ -146,7 +146,7 @@ def _what_halted(state: State) -> str:
     last = state.turns[-1] if state.turns else None
     seen = None if last is None else last.observation
     if state.halted is EndReason.FAILURES and seen is not None:
-        if seen.error == ParseError.__name__:
+        if seen.error == ErrorKind.PARSE_ERROR:
             return "The model's reply could not be read, even after it was asked to repair it."
         return "Too many consecutive failures: one step after the other failed."
     actions = [turn.action for turn in state.turns]

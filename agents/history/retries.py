@@ -5,19 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agents.contracts import Turn
-from agents.errors import (
-    InvalidInputs,
-    ParseError,
-    ToolError,
-    ToolFailed,
-    ToolNotFound,
-    ToolTimeout,
-)
+from agents.errors import ErrorKind
 
 Failure = Literal["unreadable", "tool"]
 
-_UNREADABLE = frozenset(kind.__name__ for kind in (ParseError, ToolNotFound, InvalidInputs))
-_TOOL = frozenset(kind.__name__ for kind in (ToolFailed, ToolTimeout, ToolError))
+_UNREADABLE = {ErrorKind.PARSE_ERROR, ErrorKind.TOOL_NOT_FOUND, ErrorKind.INVALID_INPUTS}
+_TOOL = {ErrorKind.TOOL_FAILED, ErrorKind.TOOL_TIMEOUT, ErrorKind.TOOL_ERROR}
 
 
 @dataclass(frozen=True)

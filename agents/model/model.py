@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from agents.contracts import Message
+from agents.contracts import Message, Purpose
 from agents.control import Control
 from agents.errors import OutOfBudget
 from agents.events import ModelCalled
@@ -12,7 +12,7 @@ from agents.model.budget import Budget, Purse
 from agents.model.call import Failed, Metadata, ReasoningEngine
 from agents.providers.base import ModelRequest, Provider, Token
 
-RESERVED = "summarize"
+RESERVED = Purpose.SUMMARIZE
 """The purpose of the one call that is made when the budget is used up: for a partial answer."""
 
 

@@ -14,7 +14,7 @@ from agents.act.goals import GoalAct
 from agents.act.named_tool import NamedToolAct
 from agents.contracts import Observation, Value
 from agents.decide import FailureLimit, NoUnreadable, RepeatLimit, SameToolLimit, TurnLimit, react
-from agents.errors import ParseError
+from agents.errors import ErrorKind
 from agents.planning import needs_plan
 from agents.policies.context import Parts
 from agents.policy import Policy
@@ -46,7 +46,7 @@ EXEMPT = (
 """Tools that one may well use many times in a row: they look, read, reckon or move on."""
 
 UNREADABLE = Observation(
-    text=f"Response validation failed after {REPAIRS} repair attempts.", error=ParseError.__name__
+    text=f"Response validation failed after {REPAIRS} repair attempts.", error=ErrorKind.PARSE_ERROR
 )
 
 _WANTED: dict[Planning, Callable[[str], bool]] = {

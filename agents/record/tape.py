@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from agents.contracts import EndReason, Exchange, ModelCall, Outcome, Turn, Usage, Value
-from agents.errors import ConfigurationError, Interrupted, OutOfTime, ProviderError, Stopped
+from agents.contracts import EndReason, Exchange, ModelCall, Outcome, Purpose, Turn, Usage, Value
+from agents.errors import ConfigurationError, ErrorKind, OutOfTime, ProviderError, Stopped
 from agents.events import Event, TurnCompleted, TurnStarted
 from agents.model.model import RESERVED
 from agents.state import State
@@ -15,8 +15,8 @@ from agents.text import storable
 OUTSIDE = frozenset({EndReason.STOPPED, EndReason.TIME})
 """Ends that no policy decides: they may come at any moment."""
 
-CHOOSING = frozenset({"choose_tool", "fill_inputs"})
-WORKING = frozenset({"work"})
+CHOOSING = frozenset({Purpose.CHOOSE_TOOL, Purpose.FILL_INPUTS})
+WORKING = frozenset({Purpose.WORK})
 SHOWN = 200
 
 BEFORE_A_CALL = frozenset({EndReason.PROVIDER, EndReason.CONFIGURATION, EndReason.INTERNAL})
@@ -143,8 +143,8 @@ class Tape:
 
     def failure(self, call: RecordedCall) -> Exception:
         """Return the error that ended a call."""
-        if call.error in (Stopped.__name__, OutOfTime.__name__):
-            return Stopped() if call.error == Stopped.__name__ else OutOfTime()
+        if call.error in (ErrorKind.STOPPED, ErrorKind.OUT_OF_TIME):
+            return Stopped() if call.error == ErrorKind.STOPPED else OutOfTime()
         outcome = self._recorded.outcome
         is_setup = outcome is not None and outcome.reason is EndReason.CONFIGURATION
         return ConfigurationError(call.error) if is_setup else ProviderError(call.error)
@@ -214,7 +214,7 @@ def _that_count(calls: Sequence[RecordedCall]) -> dict[int, list[RecordedCall]]:
         attempts[call.turn_index] = call.attempt
         kept.append(call)
     for kept in counting.values():
-        kept[:] = [one for one in kept if one.error != Interrupted.__name__]
+        kept[:] = [one for one in kept if one.error != ErrorKind.INTERRUPTED]
     return counting
 
 

@@ -5,11 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from agents.contracts import EndReason
-from agents.errors import ToolFailed
+from agents.errors import ErrorKind, ToolFailed
 from agents.tools.spec import tool
 
 COMPLETE, FAIL = "complete", "fail"
-GOAL_FAILED = "GoalFailed"
+GOAL_FAILED = ErrorKind.GOAL_FAILED
 """The observation's error where a goal failed and the plan may still be adapted."""
 NO_REASON = "Task failed"
 

@@ -143,7 +143,7 @@ class Toolkit:
             raise
         except AgentError as error:
             text = "\n".join(filter(None, ["".join(shown), storable(str(error))]))
-            return Observation(text=text, error=type(error).__name__)
+            return Observation(text=text, error=error.kind)
         text = "".join(shown)
         ends = tool.ends if tool.terminal and text.strip() else None
         return Observation(text=text, ends=ends, images=tuple(images))

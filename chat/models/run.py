@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from agents.contracts import STOPPED_BY_ASKER
+from agents.errors import ErrorKind
 from chat.clock import Clock
 from chat.models.conversation import Conversation
 from chat.models.policy import PolicyVersion
@@ -208,7 +209,7 @@ class Run(models.Model):
         """Close the turn that is open, if there is one, with an open call as interrupted."""
         cut_off = self.turns.filter(ended_at=None)
         cut_off.exclude(tool="").filter(observation=None).update(
-            observation="", observation_error="Interrupted"
+            observation="", observation_error=ErrorKind.INTERRUPTED
         )
         cut_off.update(status="interrupted", ended_at=now)
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from agents.contracts import EndReason, Outcome, Thought, ThoughtKind, ToolCall, Usage
 from agents.contracts import Turn as TurnValue
-from agents.errors import ConfigurationError, ToolNotFound
+from agents.errors import ConfigurationError, ErrorKind, ToolNotFound
 from agents.policies import OWN_STEPS
 from agents.policies.spec import PolicySpec
 from agents.record.replay import replay
@@ -141,7 +141,7 @@ def _tools(run: Run, spec: PolicySpec, turns: list[Turn]) -> Toolkit:
     names = [name for name in spec.tools if name in TOOLS]
     found = toolkit(names, find_turns=find_turns(run.conversation.owner), setup=setup())
     called = [turn for turn in turns if turn.tool]
-    missing = {t.tool for t in called if t.observation_error == ToolNotFound.__name__}
+    missing = {t.tool for t in called if t.observation_error == ErrorKind.TOOL_NOT_FOUND}
     kit = Toolkit(tool for tool in found.tools if tool.name not in missing)
     for turn in called:
         if turn.tool not in missing | OWN_STEPS and not _has(kit, turn.tool):

@@ -6,8 +6,8 @@ from typing import Self
 
 from django.db.models import Q, QuerySet
 
-from agents.contracts import Exchange
-from agents.errors import Interrupted
+from agents.contracts import Exchange, Purpose
+from agents.errors import ErrorKind
 from chat.models import Approval, ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.runs.spent import Spent, spent
 
@@ -74,5 +74,5 @@ def _position(calls: QuerySet[ModelCall], turns: list[Turn]) -> int:
     done = Q(turn_index__lt=complete)
     if complete < len(turns):
         of_open = Q(turn_index=complete)
-        done |= of_open & (~Q(purpose="work") if turns[-1].tool else Q(purpose="think"))
-    return calls.filter(done).exclude(error=Interrupted.__name__).count()
+        done |= of_open & (~Q(purpose=Purpose.WORK) if turns[-1].tool else Q(purpose=Purpose.THINK))
+    return calls.filter(done).exclude(error=ErrorKind.INTERRUPTED).count()

@@ -8,6 +8,7 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 
+from agents.errors import ErrorKind
 from chat.models import Run, Turn
 from chat.runs.words import (
     YOU,
@@ -45,7 +46,7 @@ def as_json(value: object) -> str:
 @register.filter
 def has_failed(turn: Turn) -> bool:
     """Tell whether a failure came back; an action that was interrupted or not allowed is none."""
-    return turn.observation_error not in ("", "Interrupted", "NotApproved")
+    return turn.observation_error not in ("", ErrorKind.INTERRUPTED, ErrorKind.NOT_APPROVED)
 
 
 @register.filter
@@ -59,14 +60,15 @@ def kind_in_words(turn: Turn) -> str:
 @register.filter
 def error_in_words(turn: Turn) -> str:
     """Say what kind of failure came back instead of an observation."""
-    return {
-        "ToolNotFound": "No such tool",
-        "ToolSelectionError": "No tool fits",
-        "InvalidInputs": "The inputs do not fit the tool",
-        "ToolFailed": "The tool failed",
-        "ToolTimeout": "The tool took too long",
-        "ParseError": "The reply did not follow the format",
-    }.get(turn.observation_error, turn.observation_error)
+    words: dict[str, str] = {
+        ErrorKind.TOOL_NOT_FOUND: "No such tool",
+        ErrorKind.TOOL_SELECTION_ERROR: "No tool fits",
+        ErrorKind.INVALID_INPUTS: "The inputs do not fit the tool",
+        ErrorKind.TOOL_FAILED: "The tool failed",
+        ErrorKind.TOOL_TIMEOUT: "The tool took too long",
+        ErrorKind.PARSE_ERROR: "The reply did not follow the format",
+    }
+    return words.get(turn.observation_error, turn.observation_error)
 
 
 @register.filter

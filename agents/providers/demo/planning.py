@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from agents.contracts import Purpose
 from agents.providers.demo.arithmetic import read_arithmetic
 from agents.providers.demo.dates import read_dates
 from agents.providers.demo.follow_up import meant
@@ -65,7 +66,7 @@ def next_move(request: Request) -> Step | Answer:
     if isinstance(parts, Answer):
         return parts
     try:
-        trail = StepTrail(request) if request.purpose == "step" else Trail(request)
+        trail = StepTrail(request) if request.purpose == Purpose.STEP else Trail(request)
         return _walk(parts, previous, trail)
     except NotMine:
         return Answer("I only know how to go on from my own steps.", _NOT_MINE)

@@ -4,6 +4,8 @@ import json
 import re
 from dataclasses import dataclass
 
+from agents.contracts import Purpose
+
 _MARKED = re.compile(r'(?:Question|Goal):\n<(?:question|goal) id="')
 _TOOL = re.compile(r"^- ([\w-]+): ", re.MULTILINE)
 
@@ -41,7 +43,7 @@ class Request:
     @property
     def tools(self) -> frozenset[str]:
         """Return the names of the tools that the prompt lists."""
-        listed = self.work if self.purpose == "choose_tool" else self.system
+        listed = self.work if self.purpose == Purpose.CHOOSE_TOOL else self.system
         section = listed.partition("<tools>")[2].partition("</tools>")[0]
         return frozenset(_TOOL.findall(section))
 

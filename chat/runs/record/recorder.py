@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from agents import contracts, events
-from agents.contracts import Outcome, Thought, ThoughtKind
+from agents.contracts import Outcome, Purpose, Thought, ThoughtKind
 from agents.control import Control
-from agents.errors import Interrupted
+from agents.errors import ErrorKind
 from agents.text import storable
 from chat.metrics.instruments import count_call, count_end, count_first_text, count_turn
 from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
@@ -31,9 +31,6 @@ from chat.stream.server_events import (
     TurnChange,
     TurnShown,
 )
-
-THINK = "think"
-"""The purpose of the calls that make a turn; the others may be followed by a long wait."""
 
 
 class Recorder:
@@ -137,8 +134,9 @@ class Recorder:
     def _store_call(self, call: contracts.ModelCall) -> None:
         turn_index = self._count if self._turn is None else self._turn.index
         self._call = self._calls.row(call, turn_index)
-        # Its turn comes in a moment and is stored with it, at half the cost.
-        if call.purpose != THINK or call.error:
+        # A thought's turn comes in a moment and is stored with it, at half the cost; any other
+        # call may be followed by a long wait.
+        if call.purpose != Purpose.THINK or call.error:
             self.flush()
         count_call(call)
 
@@ -191,7 +189,7 @@ class Recorder:
         turn.thought = turn.thought or "".join(self._thought)
         if turn.tool and turn.observation is None:
             turn.observation = "".join(self._output)
-            turn.observation_error = Interrupted.__name__
+            turn.observation_error = ErrorKind.INTERRUPTED
         turn.status = TurnStatus.INTERRUPTED
         turn.ended_at = self._run.clock.now()
         return turn if turn.thought or turn.tool or turn.pk else None
