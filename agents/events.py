@@ -1,4 +1,4 @@
-"""What a run tells while it happens; each event maps to one frame of the live protocol.
+"""What a run tells while it happens; chat/stream/server_events.py has what a page is sent of it.
 
 Think and act yield events; the loop folds them into the State and passes them on. The order within
 a turn is: turn.started, thought.delta*, thought.completed, action.proposed?, action.started?,
