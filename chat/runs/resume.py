@@ -1,5 +1,6 @@
 """What is stored of a run, and of the thread it stands in, when an attempt begins."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -68,11 +69,18 @@ def _position(calls: QuerySet[ModelCall], turns: list[Turn]) -> int:
     """Return how many calls lie behind the point where the run goes on.
 
     A call that was cut off, or whose turn begins anew, is made again; so are those that look for
-    a tool, unless the action they led to is stored, and one that is itself the open action.
+    a tool, unless the action they led to is stored, and one that is itself the open action. What
+    a later attempt made again counts once.
     """
     complete = sum(turn.status != TurnStatus.OPEN for turn in turns)
     done = Q(turn_index__lt=complete)
     if complete < len(turns):
         of_open = Q(turn_index=complete)
         done |= of_open & (~Q(purpose=Purpose.WORK) if turns[-1].tool else Q(purpose=Purpose.THINK))
-    return calls.filter(done).exclude(error=ErrorKind.INTERRUPTED).count()
+    answered = calls.filter(done).exclude(error=ErrorKind.INTERRUPTED)
+    made = Counter(answered.values_list("turn_index", "purpose", "attempt"))
+    last: dict[tuple[int, str], int] = {}
+    for turn_index, purpose, attempt in made:
+        step = (turn_index, purpose)
+        last[step] = max(last.get(step, 0), attempt)
+    return sum(made[(*step, attempt)] for step, attempt in last.items())

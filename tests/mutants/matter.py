@@ -113,6 +113,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "chat/stream/render.py": (f"{LIVE}/test_follow.py",),
     "chat/live/doors.py": (f"{LIVE}/test_revoked.py",),
     "chat/stream/revoked.py": (f"{LIVE}/test_revoked.py",),
+    "chat/stream/server_events.py": (f"{UNIT}/live/test_protocol.py", f"{LIVE}/test_follow.py"),
     "chat/live/routing.py": (f"{LIVE}/test_follow.py",),
     "chat/stream/streams.py": (f"{UNIT}/live/test_stream_id.py", f"{LIVE}/test_no_gap.py"),
     "chat/live/reconcile.py": (f"{LIVE}/test_line.py", *_NEWS, f"{LIVE}/test_worker_gone.py"),

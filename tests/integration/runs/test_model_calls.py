@@ -99,3 +99,21 @@ def test_a_call_that_was_cut_off_does_not_count_for_where_a_run_goes_on(
     before = Before.read(run)
 
     assert (before.calls, before.position) == (2, 1)
+
+
+def test_a_call_that_a_later_attempt_made_again_counts_once(claimed: Callable[[], Run]) -> None:
+    run = claimed()
+    log = CallLog(run, 0)
+    for attempt, purpose in ((1, "think"), (1, "choose_tool"), (2, "choose_tool")):
+        run.attempt = attempt
+        run.save(update_fields=["attempt"])
+        store(run, log.row(call(purpose, purpose), 0))
+    now = timezone.now()
+    done = Turn(run=run, index=0, attempt=2, kind="action", started_at=now, ended_at=now)
+    done.status = TurnStatus.COMPLETE
+    store(run, log.row(call("fill_inputs", "fill_inputs"), 0), done)
+    run.attempt = 3
+
+    before = Before.read(run)
+
+    assert (before.calls, before.position) == (4, 3)
