@@ -1,17 +1,15 @@
 """A run: one question, the policy that works on it, and how it went."""
 
 from datetime import datetime
-from typing import Any, Self
+from typing import Self
 
 from django.conf import settings
-from django.db import models, transaction
-from django.db.models import Q, Sum
+from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
-from agents.contracts import STOPPED_BY_ASKER
-from agents.errors import ErrorKind
 from chat.clock import Clock
 from chat.models.conversation import Conversation
 from chat.models.policy import PolicyVersion
@@ -37,12 +35,6 @@ UNHELD = (*CLAIMABLE, RunStatus.WAITING)
 
 LIVE = (*UNHELD, RunStatus.RUNNING)
 ENDED = (RunStatus.SUCCEEDED, RunStatus.EXHAUSTED, RunStatus.STOPPED, RunStatus.FAILED)
-
-
-_OF_A_STOP = (
-    *("status", "reason", "message", "attempt", "stream_id", "input_tokens", "output_tokens"),
-    *("stop_requested_at", "ended_at"),
-)
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -183,47 +175,3 @@ class Run(models.Model):
         if self.claimed_at is not None:
             return self.seconds_used + max(0.0, (until - self.claimed_at).total_seconds())
         return self.seconds_used or max(0.0, (until - self.started_at).total_seconds())
-
-    def request_stop(self, message: str = STOPPED_BY_ASKER) -> bool:
-        """Ask for the run to end, wherever it is, and tell whether it was live.
-
-        The wish is durable, and `message` says whose it is. A run that no worker holds ends here
-        and now, under an attempt of its own, so that a worker which wakes up late is fenced off.
-        See `chat.runs.stop`, which tells the people who watch as well.
-        """
-        with transaction.atomic():
-            locked = Run.objects.select_for_update(no_key=True).annotate(now=Now())
-            run: Any = locked.get(pk=self.pk)
-            if not run.is_live:
-                return False
-            if run.stop_requested_at is None:
-                run.stop_requested_at, run.message = run.now, message
-            if run.status in UNHELD:
-                run._end_as_stopped(run.now)
-            # Were its key among them, a question that follows this run would be kept waiting.
-            run.save(update_fields=_OF_A_STOP)
-        self.refresh_from_db()
-        return True
-
-    def cut_off_turn(self, now: datetime | Now) -> None:
-        """Close the turn that is open, if there is one, with an open call as interrupted."""
-        cut_off = self.turns.filter(ended_at=None)
-        cut_off.exclude(tool="").filter(observation=None).update(
-            observation="", observation_error=ErrorKind.INTERRUPTED
-        )
-        cut_off.update(status="interrupted", ended_at=now)
-
-    def sum_up_tokens(self) -> None:
-        """Fill in what all calls so far come to, as far as their servers counted."""
-        sums = self.model_calls.aggregate(given=Sum("input_tokens"), made=Sum("output_tokens"))
-        self.input_tokens, self.output_tokens = sums["given"], sums["made"]
-
-    def _end_as_stopped(self, now: datetime) -> None:
-        """Close what is open, and fill in the end."""
-        self.cut_off_turn(now)
-        self.approvals.filter(status="pending").update(status="withdrawn", decided_at=now)
-        self.sum_up_tokens()
-        self.status, self.reason = RunStatus.STOPPED, "stopped"
-        self.attempt += 1
-        self.stream_id = f"{self.attempt}-1"
-        self.ended_at = now

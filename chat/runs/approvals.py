@@ -111,7 +111,7 @@ class Asker:
 
     def _has_begun(self, turn: Turn, moment: datetime) -> bool:
         """Write down that the action begins, before it does; tell whether it had before."""
-        fence(self._run, attempt=self._run.attempt)
+        fence(self._run)
         begins = Turn.objects.filter(Q(acted_at=None) | Q(acted_at=moment), pk=turn.pk)
         return not begins.update(acted_at=moment)
 

@@ -85,7 +85,7 @@ def fence(run: Run, **changes: Any) -> None:
     Raises LeaseLost when another attempt has begun or the run was taken away.
     """
     held = Run.objects.filter(pk=run.pk, attempt=run.attempt, status=RunStatus.RUNNING)
-    if not held.update(**changes):
+    if not held.update(attempt=run.attempt, **changes):
         raise LeaseLost(f"Run {run.pk} went on without attempt {run.attempt}.")
 
 
@@ -97,27 +97,6 @@ def release(run: Run) -> None:
 def park(run: Run, **changes: Any) -> None:
     """Let the run wait for a person, held by nobody; raises LeaseLost."""
     _put_down(run, RunStatus.WAITING, **changes)
-
-
-def give_up(run: Run, message: str) -> None:
-    """End a run that cannot even be recorded, so that nobody tries it for ever.
-
-    It ends under an attempt of its own: pages that have read on must not take its end for old.
-    """
-    run.sum_up_tokens()
-    fence(
-        run,
-        status=RunStatus.FAILED,
-        reason="internal",
-        message=message,
-        attempt=F("attempt") + 1,
-        stream_id=f"{run.attempt + 1}-1",
-        input_tokens=run.input_tokens,
-        output_tokens=run.output_tokens,
-        lease_until=None,
-        ended_at=Now(),
-    )
-    run.cut_off_turn(Now())
 
 
 def renew(run_ids: Collection[int], worker: str) -> None:

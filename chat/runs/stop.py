@@ -1,13 +1,14 @@
 """Stop a run on somebody's wish, wherever it is."""
 
-from django.db import transaction
+from typing import Any
 
-from agents.contracts import STOPPED_BY_ASKER
-from chat.metrics.instruments import count_end
+from django.db import transaction
+from django.db.models.functions import Now
+
+from agents.contracts import STOPPED_BY_ASKER, EndReason, Outcome, Status
 from chat.models import Run
 from chat.models.run import UNHELD
-from chat.search.index import index_run_ended
-from chat.stream.announce import announce_end
+from chat.runs.ending import end_unheld, tell_end
 
 BY_AN_ADMINISTRATOR = "Stopped by an administrator."
 
@@ -17,15 +18,29 @@ def stop(run: Run, message: str = STOPPED_BY_ASKER) -> bool:
 
     A worker that holds it ends it within moments; a run that nobody holds has ended on return.
     """
-    with transaction.atomic():
-        was_live = run.request_stop(message)
-        ended_here = was_live and not run.is_live
-        if ended_here:
-            index_run_ended(run)
-    if ended_here:
-        count_end(run)
-        announce_end(run)
+    was_live = request_stop(run, message)
+    if was_live and not run.is_live:
+        tell_end(run)
     return was_live
+
+
+def request_stop(run: Run, message: str = STOPPED_BY_ASKER) -> bool:
+    """Store that the run is to end, or its end if nobody holds it; tell whether it was live."""
+    with transaction.atomic():
+        stored: Any = Run.objects.select_for_update(no_key=True).annotate(now=Now())
+        locked = stored.get(pk=run.pk)
+        if not locked.is_live:
+            return False
+        if locked.stop_requested_at is None:
+            locked.stop_requested_at, locked.message = locked.now, message
+            locked.save(update_fields=["stop_requested_at", "message"])
+        if locked.status in UNHELD:
+            outcome = Outcome(
+                status=Status.STOPPED, reason=EndReason.STOPPED, message=locked.message
+            )
+            end_unheld(locked, outcome, locked.now)
+    run.refresh_from_db()
+    return True
 
 
 def end_stopped() -> None:

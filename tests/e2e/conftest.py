@@ -20,6 +20,7 @@ from playwright.sync_api import Page, Playwright, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 
 from chat.models import Run, User, Worker
+from chat.runs.stop import request_stop
 from project.local import programs
 from project.local.processes import Child, Program, start, stop
 from tests.e2e.chromium import Chromium
@@ -154,7 +155,7 @@ def stack(_stack: Stack, transactional_db: None, valkey: object) -> Iterator[Sta
     _stack.start()
     yield _stack
     for run in Run.objects.live():
-        run.request_stop()
+        request_stop(run)
     if not _seen(lambda: not Run.objects.live().exists(), seconds=5):
         _stack.kill_worker()
 

@@ -13,6 +13,7 @@ from agents.policies.spec import PolicySpec
 from agents.providers.choice import ModelChoice
 from chat.models import Conversation, Policy, Run, User
 from chat.runs.ask import ask
+from chat.runs.stop import request_stop
 from chat.stream.frames import run_created
 from chat.stream.render import render_run
 from tests.e2e.asking import ask as ask_at
@@ -118,7 +119,7 @@ def test_a_page_without_sockets_shows_the_end_of_its_question_also_where_no_stre
 ) -> None:
     stack.kill_worker()
     before = asked()
-    before.request_stop()
+    request_stop(before)
 
     def answer(route: Route) -> None:
         """Store the question as a process does that answers, and cannot tell anybody else."""
@@ -142,7 +143,7 @@ def test_a_page_without_sockets_shows_the_end_of_its_question_also_where_no_stre
     page.get_by_label("Your message").press("Enter")
     second = page.locator(".run").nth(1)
     expect(second).to_have_attribute("data-status", "queued")
-    before.conversation.runs.latest("pk").request_stop()
+    request_stop(before.conversation.runs.latest("pk"))
 
     expect(second.locator(".run__status")).to_contain_text("You stopped this", timeout=20_000)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()

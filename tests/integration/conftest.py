@@ -15,7 +15,7 @@ from agents.policies.spec import Limits, PolicySpec
 from agents.providers.choice import ModelChoice
 from chat.models import Conversation, Policy, PolicyVersion, Run, User
 from chat.runs.ask import ask
-from chat.runs.stop import stop
+from chat.runs.stop import request_stop, stop
 from chat.runs.worker import runner
 from tests.integration.web_process import Web
 from tests.worker_stage.phases import Phase
@@ -81,7 +81,7 @@ class Working:
 
     def __exit__(self, *_: object) -> None:
         for run in self._runs:
-            run.request_stop()
+            request_stop(run)
         self.wait()
 
     async def __aenter__(self) -> Self:

@@ -60,6 +60,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "chat/runs/worker/alive.py": ("tests/integration/test_health.py",),
     "chat/runs/worker/slots.py": (f"{RUNS}/test_slots.py", f"{RUNS}/test_run_slots.py"),
     "chat/runs/spent.py": (f"{RUNS}/test_budget.py",),
+    "chat/runs/ending.py": (
+        f"{RUNS}/test_stop_and_lease.py",
+        f"{RUNS}/test_whole_run.py",
+        f"{RUNS}/test_budget.py",
+    ),
     "chat/runs/stop.py": (f"{RUNS}/test_stop_and_lease.py", *_FOLLOW),
     "chat/runs/stored_json.py": (f"{RUNS}/test_bad_days.py",),
     "chat/runs/record/statements.py": _STORED,

@@ -1,4 +1,4 @@
-"""The recorder of one attempt: it alone writes turns, model calls and the end of a run.
+"""The recorder of one attempt: it alone writes turns and model calls.
 
 A turn is stored when its action is known and before the tool runs, and complete before the page
 sees it complete. Every write carries the attempt's fence, so that a worker that lost its run
@@ -14,17 +14,15 @@ from agents.control import Control
 from agents.errors import ErrorKind
 from agents.text import storable
 from chat.metrics.instruments import count_call, count_end, count_first_text, count_turn
-from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
+from chat.models import ModelCall, Run, Turn, TurnStatus
 from chat.runs.db_retry import release_connection, retrying
-from chat.runs.lease import LeaseLost, fence
+from chat.runs.ending import end_held
 from chat.runs.record.requests import CallLog
 from chat.runs.record.statements import store
 from chat.runs.stored_json import storable_json
-from chat.search.index import index_run_ended
 from chat.stream import frames
 from chat.stream.channel import Channel
-from chat.stream.markdown import FORM, render_markdown
-from chat.stream.render import render_run, render_turn
+from chat.stream.render import render_turn
 from chat.stream.server_events import (
     ActionStarted,
     RunStarted,
@@ -87,10 +85,17 @@ class Recorder:
 
     def end(self, outcome: Outcome) -> None:
         """Write how the run ended, with what it had when it was cut off, and tell so."""
-        cut_off = self._cut_off_turn()
+        said = storable(outcome.answer) or "".join(self._answer)
+        shown = {"answer": said, "partial": outcome.partial or not outcome.answer}
         reserved = self._channel.reserve()
-        self._fill_end(outcome, reserved)
-        html = retrying(lambda: self._store_end(cut_off), self._control)
+        html = end_held(
+            self._run,
+            outcome.model_copy(update=shown),
+            reserved,
+            self._call,
+            self._cut_off_turn(),
+            self._control,
+        )
         count_end(self._run)
         event = frames.run_ended(self._run.status, self._run.reason, html)
         self._channel.put_reserved(reserved, event, ends=True)
@@ -194,48 +199,6 @@ class Recorder:
         turn.ended_at = self._run.clock.now()
         return turn if turn.thought or turn.tool or turn.pk else None
 
-    def _fill_end(self, outcome: Outcome, stream_id: str) -> None:
-        run = self._run
-        said = storable(outcome.answer) or "".join(self._answer)
-        run.answer = said
-        run.partial = bool(said) and (outcome.partial or not outcome.answer)
-        run.answer_html = render_markdown(said) if said else ""
-        run.answer_form = FORM
-        run.status = RunStatus(outcome.status)
-        run.reason = outcome.reason
-        run.message = storable(outcome.message)
-        run.lease_until = None
-        run.ended_at = run.clock.now()
-        run.stream_id = stream_id
-
-    def _store_end(self, cut_off: Turn | None) -> str:
-        """Store the ending and return the run as it is shown."""
-        try:
-            self._write_end(cut_off)
-        except LeaseLost:
-            if not self._ended_already():
-                raise
-        index_run_ended(self._run)
-        return render_run(self._run)
-
-    def _write_end(self, cut_off: Turn | None) -> None:
-        run = self._run
-        if cut_off is not None:
-            cut_off.stream_id = run.stream_id
-        if self._call is not None or cut_off is not None:
-            store(run, self._call, cut_off)
-        run.sum_up_tokens()
-        if run.status == RunStatus.STOPPED:
-            said = Run.objects.values_list("message", flat=True).get(pk=run.pk)
-            run.message = said or run.message  # whose wish it was
-        fence(run, **{name: getattr(run, name) for name in _ENDING})
-
-    def _ended_already(self) -> bool:
-        """Tell whether this very ending is stored, and only the news of it was lost."""
-        run = self._run
-        mine = Run.objects.filter(pk=run.pk, attempt=run.attempt, stream_id=run.stream_id)
-        return mine.filter(status=run.status).exists()
-
     def _store_turn(self, turn: Turn, stream_id: str) -> None:
         turn.stream_id = stream_id
         turn.attempt = self._run.attempt
@@ -263,11 +226,6 @@ _WITH_CALLS = (
     events.ThoughtCompleted | events.ActionProposed | events.TurnCompleted | events.RunEnded
 )
 """The events that store the call before them, or come in a moment before one that does."""
-
-_ENDING = (
-    *("answer", "answer_html", "answer_form", "partial", "status", "reason", "message"),
-    *("stream_id", "lease_until", "ended_at", "input_tokens", "output_tokens"),
-)
 
 
 def _set_thought(turn: Turn, node: Thought) -> None:

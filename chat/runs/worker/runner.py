@@ -23,11 +23,12 @@ from agents.policies.spec import Limits, PolicySpec
 from agents.policy import Policy
 from agents.providers.base import Provider
 from agents.state import State
-from chat.metrics.instruments import LEASES_LOST, RUNS_ENDED, count_attempt
-from chat.models import Run, RunStatus
+from chat.metrics.instruments import LEASES_LOST, count_attempt
+from chat.models import Run
 from chat.runs.approvals import Asker
 from chat.runs.db_retry import release_connection, retrying
-from chat.runs.lease import LeaseLost, claim, give_up, release
+from chat.runs.ending import give_up, tell_end
+from chat.runs.lease import LeaseLost, claim, release
 from chat.runs.queue import claim_next
 from chat.runs.record.recorder import Recorder
 from chat.runs.record.statements import store
@@ -38,7 +39,7 @@ from chat.runs.worker.heartbeat import watch
 from chat.runs.worker.log_context import working_on
 from chat.runs.worker.providers import provider_for
 from chat.search.index import index_run_ended
-from chat.stream.announce import announce_end, announce_interrupted
+from chat.stream.announce import announce_interrupted
 from chat.stream.publisher import publisher
 from chat.stream.server_events import RunPaused, RunWaiting
 
@@ -161,16 +162,13 @@ def _record(events: Generator[Event, None, None], recorder: Recorder) -> None:
 def _give_up(run: Run) -> None:
     try:
         retrying(lambda: give_up(run, BROKEN))
-        run.refresh_from_db()
+        tell_end(run)
         index_run_ended(run)
-        announce_end(run)
     except LeaseLost as lost:
         logger.info("%s", lost)
     except Exception:
         # What made it impossible to record may do so here, too; its pages learn of it in time.
         logger.exception("The end of run %s cannot be told", run.pk)
-    else:
-        RUNS_ENDED.labels(RunStatus.FAILED, EndReason.INTERNAL).inc()
 
 
 def _let_go(run: Run) -> None:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from agents.control import Control
 from chat.models import Conversation, Run, RunStatus, User
 from chat.runs.lease import claim, release
+from chat.runs.stop import request_stop
 from chat.stream.publisher import publisher
 
 PageOf = Callable[..., Awaitable[Any]]
@@ -29,7 +30,7 @@ async def test_a_run_that_waits_for_a_worker_is_told_its_place_whenever_it_chang
     page = await page_of(ada, conversation)
     await page.hello({str(first.pk): "0-0", str(second.pk): "0-0"}, after=second.pk)
     before = await page.until(is_place(second))
-    await database_sync_to_async(first.request_stop)()
+    await database_sync_to_async(request_stop)(first)
     after = await page.until(is_place(second))
 
     assert (before["ahead"], after["ahead"]) == (1, 0)

@@ -15,7 +15,8 @@ from redis import Redis
 from agents.control import Control
 from agents.errors import Interrupted
 from chat.models import Conversation, Run, RunStatus, User
-from chat.runs.lease import claim, give_up
+from chat.runs.ending import give_up
+from chat.runs.lease import claim
 from chat.stream.channel import Channel
 from chat.stream.frames import run_ended
 from chat.stream.publisher import publisher

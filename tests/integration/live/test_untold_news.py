@@ -7,6 +7,7 @@ from channels.db import database_sync_to_async
 from django.db import connection, transaction
 
 from chat.models import Conversation, Run, User
+from chat.runs.stop import request_stop
 from tests.worker_stage.proxy import Proxy
 from tests.worker_stage.worker import redis_address
 
@@ -43,7 +44,7 @@ async def test_a_page_that_comes_while_redis_hangs_is_shown_what_is_stored(
         redis.hang()
         page = await page_of(ada, conversation)
         await page.hello({str(run.pk): "0-0" for run in runs}, after=runs[-1].pk)
-        await database_sync_to_async(runs[0].request_stop)()
+        await database_sync_to_async(request_stop)(runs[0])
 
         await page.until(lambda frame: 'data-status="stopped"' in frame.get("html", ""))
 
@@ -56,7 +57,7 @@ async def test_a_page_is_told_of_it_once_and_also_where_a_later_one_was_announce
     untold = await database_sync_to_async(asked_by_one_who_dies)(asked)
     told, last = [await database_sync_to_async(asked)([]) for _ in range(2)]
     await page.until(lambda frame: frame.get("run") == untold.pk)
-    await database_sync_to_async(last.request_stop)()
+    await database_sync_to_async(request_stop)(last)
     await page.end_of(last.pk)
 
     created = [frame["run"] for frame in page.frames if frame["type"] == "run.created"]

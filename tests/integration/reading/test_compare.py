@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from chat.models import Conversation, Policy, Run, Turn, User
+from chat.runs.stop import request_stop
 
 TellRun = Callable[..., Run]
 Browse = Callable[[User], Client]
@@ -166,7 +167,7 @@ def test_a_live_comparison_asks_again_until_both_have_ended(
     (poll,) = re.findall(r'hx-get="([^"]*)" hx-trigger="every 2s"', page)
     poll = html.unescape(poll)
     unchanged = client.get(poll, headers={"HX-Request": "true"})
-    live.request_stop()
+    request_stop(live)
     Run.objects.filter(pk=live.pk).update(
         status="stopped", ended_at=live.started_at, lease_until=None
     )

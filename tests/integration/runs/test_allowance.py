@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from chat.models import Conversation, ConversationKind, PolicyVersion, Run, User
 from chat.runs.ask import ask
+from chat.runs.stop import request_stop
 from chat.runs.validation import TooManyQuestions
 
 Scripted = Callable[..., PolicyVersion]
@@ -70,7 +71,7 @@ def test_no_more_questions_wait_than_may(
     first = put(conversation)
     with pytest.raises(TooManyQuestions, match="1 of your questions"):
         put(conversation)
-    first.request_stop()
+    request_stop(first)
     assert put(conversation).is_live
 
 

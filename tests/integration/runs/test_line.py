@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from chat.models import Conversation, Queue, Run, RunStatus, User
 from chat.runs import lease
 from chat.runs.ask import ask
+from chat.runs.ending import give_up
 from chat.runs.lease import LeaseLost, claim
 from chat.runs.queue import ahead_of, anybody_waits, claim_next
+from chat.runs.stop import request_stop
 from chat.runs.worker import runner
 from chat.runs.worker.queue_repair import repair_queues
 from chat.runs.worker.reaper import reaper
@@ -62,7 +64,7 @@ def all_claimed() -> list[int]:
 
 
 def end(run: Run) -> None:
-    lease.give_up(run, "This test is done with it.")
+    give_up(run, "This test is done with it.")
 
 
 def test_a_persons_first_run_comes_before_anothers_second(
@@ -208,7 +210,7 @@ def test_a_follow_up_question_and_the_end_of_what_it_follows_go_on_side_by_side(
     ask_as: Ask, ada: User
 ) -> None:
     (first,) = ask_as(ada)
-    stopping = threading.Thread(target=closing(lambda: first.request_stop()))
+    stopping = threading.Thread(target=closing(lambda: request_stop(first)))
     with transaction.atomic():
         ask(
             first.conversation,
@@ -316,7 +318,7 @@ def take(step: str, number: int, people: list[User], ask_as: Ask) -> None:
             some(Q(status=RunStatus.WAITING), number).update(status=RunStatus.INTERRUPTED)
         case "stop":
             for run in some(~Q(status=RunStatus.RUNNING), number):
-                run.request_stop()
+                request_stop(run)
         case "expire":
             some(Q(status=RunStatus.RUNNING), number).update(
                 lease_until=timezone.now() - timedelta(minutes=1)

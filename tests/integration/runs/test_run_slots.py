@@ -18,6 +18,7 @@ from agents.model.pool import LOCAL, Managed
 from agents.providers.choice import ModelChoice
 from chat.models import PolicyVersion, Run, RunStatus
 from chat.runs.ask import ask
+from chat.runs.stop import request_stop
 from chat.runs.worker.providers import manager, provider_for
 from chat.stream.publisher import publisher
 from chat.stream.streams import run_key
@@ -204,7 +205,7 @@ def test_a_run_that_waits_for_its_slot_is_stopped_and_calls_nobody(
         wait_for(lambda: bool(server.under_way))
         with working(second) as waits:
             wait_for(lambda: waiting(redis) == 1)
-            second.request_stop()
+            request_stop(second)
             waits.wait()
 
     second.refresh_from_db()

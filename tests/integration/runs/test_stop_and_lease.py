@@ -15,6 +15,7 @@ from agents.contracts import EndReason, Outcome, Status
 from agents.control import Control
 from chat.models import Run, RunStatus, Turn, TurnStatus
 from chat.runs import lease
+from chat.runs.ending import give_up
 from chat.runs.lease import LeaseLost, claim
 from chat.runs.record.recorder import Recorder
 from chat.runs.stop import stop
@@ -431,7 +432,7 @@ def test_a_run_that_is_given_up_is_closed_and_nobody_writes_into_it(
     act_in(run)
     when = {"attempt": 1, "started_at": run.created_at, "seconds": 1.0}
     run.model_calls.create(index=1, turn_index=0, input_tokens=7, output_tokens=5, **when)
-    lease.give_up(run, "It cannot be written down.")
+    give_up(run, "It cannot be written down.")
     with pytest.raises(LeaseLost):
         lease.fence(run, message="late")
 

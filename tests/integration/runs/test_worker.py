@@ -18,6 +18,7 @@ from django.db.models import F
 
 from chat.models import Conversation, PolicyVersion, Run, RunStatus, User
 from chat.runs.ask import ask
+from chat.runs.stop import request_stop
 from chat.stream.streams import run_key
 from project.local import programs
 from project.local.processes import Child, start, stop
@@ -43,7 +44,7 @@ def start_worker(transactional_db: None, valkey: object, tmp_path: Path) -> Iter
 
     yield begin
     for run in Run.objects.live():
-        run.request_stop()
+        request_stop(run)
     stop(children, patience=20)
     print(log.read_text() if log.exists() else "No worker said anything.")
 
