@@ -20,8 +20,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.live.access import Access, NotSignedIn, access, in_database
 from chat.live.commands import UNREACHABLE, execute, rejection
+from chat.live.conversation_follower import Position
 from chat.live.origin import is_foreign
-from chat.live.viewer import TOO_SLOW, Position, Viewer
+from chat.live.viewer import TOO_SLOW, Viewer
 from chat.stream import frames
 
 MAX_CHARACTERS = 4_000_000

@@ -9,30 +9,17 @@ read is counted here, since the server below has no bound of its own.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakSet
 
 from django.db import InterfaceError, OperationalError
-from redis.exceptions import RedisError
 
-from chat.live.access import (
-    Access,
-    News,
-    NotSignedIn,
-    access,
-    in_database,
-    known_runs,
-    news,
-    stored,
-)
+from chat.live.access import Access, NotSignedIn, access, in_database
 from chat.live.commands import execute, rejection
+from chat.live.conversation_follower import ConversationFollower, Position
 from chat.live.doors import doors
-from chat.live.followers import NewsFollower, RunFollower, Snapshot
-from chat.live.reader import reader
-from chat.live.reconcile import sweep
 from chat.metrics.instruments import VIEWERS, VIEWERS_CLOSED
 from chat.stream import frames, revoked
-from chat.stream.streams import StreamId, conversation_key
 
 logger = logging.getLogger(__name__)
 
@@ -43,9 +30,6 @@ HEARTBEATS_TO_CHECK = 3
 MAX_OF_ONE = 200
 """How many pages of one person a process shows at once; further ones try again."""
 
-MAX_TOLD = 100
-"""After so many runs that Redis told of, the record is asked up to where none is missing."""
-
 SIGNED_OUT, NOT_FOUND, TOO_SLOW, TOO_MANY, TRY_LATER = 4401, 4404, 4408, 4429, 4503
 """Why a viewer's line is closed; as the WebSocket numbers an application's own reasons."""
 
@@ -54,13 +38,6 @@ VIEWERS.set_function(lambda: sum(viewer.is_open for viewer in _viewers))
 
 Send = Callable[[str], Awaitable[None]]
 Close = Callable[[int], Awaitable[None]]
-
-
-class Position(NamedTuple):
-    """Where a page stands, as a hello says it: the cursors of its live runs, its newest run."""
-
-    cursors: dict[int, str]
-    after: int
 
 
 class Viewer:
@@ -82,11 +59,9 @@ class Viewer:
         self._send_text = send
         self._close_line = close
         self._most_unread = most_unread
-        self._runs: dict[int, RunFollower] = {}
-        self._news: NewsFollower | None = None
-        self._after = 0
-        self._settled = 0
-        self._told: set[int] = set()
+        self._follower = ConversationFollower(
+            conversation_id, self._say, self._spawn, self.look_again
+        )
         self._unread = 0
         self._is_open = True
         self._names: list[str] = []
@@ -99,13 +74,13 @@ class Viewer:
         if self._session_key:
             self._name(revoked.session(self._session_key))
         try:
-            found = await self._access()
+            rights = await self._access()
         except (OperationalError, InterfaceError):
             await self._close(TRY_LATER)
             return
-        if found is None or not self._is_open:
+        if rights is None or not self._is_open:
             return
-        if self._name(revoked.person(found.person)) > MAX_OF_ONE:
+        if self._name(revoked.person(rights.person)) > MAX_OF_ONE:
             await self._close(TOO_MANY)
         else:
             self._spawn(self._beat())
@@ -116,7 +91,7 @@ class Viewer:
         for task in self._tasks:
             task.cancel()
         await doors().leave(self, self._names)
-        await self._follow_nothing()
+        await self._follower.leave()
 
     def look_again(self) -> None:
         """Find out whether the page may be shown still, and whether it lacks a run."""
@@ -148,9 +123,7 @@ class Viewer:
     @property
     def position(self) -> Position:
         """Return where the page stands that has read everything sent so far."""
-        live = (follower for follower in self._runs.values() if not follower.is_over)
-        cursors = {follower.run_id: str(follower.cursor) for follower in live}
-        return Position(cursors, self._settled)
+        return self._follower.position
 
     async def _execute(self, frame: frames.ClientFrame) -> None:
         if isinstance(frame, frames.Ping):
@@ -158,136 +131,41 @@ class Viewer:
             if frame.answer:
                 await self._say(frames.HEARTBEAT)
             return
-        found = await self._access() if self._is_open else None
-        if found is None:
+        rights = await self._access() if self._is_open else None
+        if rights is None:
             return
         if isinstance(frame, frames.Hello):
-            await self._hello(frame, found)
+            await self._follower.resume(frame, rights)
             return
-        told_before = set(self._told)
-        asked = await execute(frame, found)
+        told_before = self._follower.told
+        run = await execute(frame, rights)
         # The stream may have been faster; a question asked before gets its answer again.
-        if asked is not None and asked.run_id not in self._told - told_before:
-            await self._tell_of(asked)
-
-    async def _hello(self, frame: frames.Hello, found: Access) -> None:
-        await self._follow_nothing()
-        cursors = _parsed(frame.cursors)
-        self._after = self._settled = frame.after
-        self._told = set(cursors)
-        news = await self._follow_news()
-        try:
-            await self._tell_record(found, cursors)
-        finally:
-            await news.let_through()
-
-    async def _tell_record(self, found: Access, cursors: dict[int, StreamId]) -> None:
-        here = await in_database(known_runs, found.conversation, cursors.keys())
-        if here.keys() != cursors.keys():
-            await self._say(frames.error("not_found", "The page shows a run that is not here."))
-        followers = [self._follower(run_id, cursors[run_id]) for run_id in here]
-        # All at once, for while Redis hangs each of them waits until it is given up.
-        await asyncio.gather(
-            *(one.show_stored() if here[one.run_id] else one.join() for one in followers)
-        )
-        self._settled = await self._tell_of_news(found)
-        await self._say(frames.caught_up(self._settled))
-
-    async def _follow_news(self) -> NewsFollower:
-        key = conversation_key(self._conversation_id)
-        try:
-            cursor = await reader().top(key)
-        except RedisError:
-            cursor = StreamId(0, 0)
-        self._news = news = NewsFollower(
-            self._conversation_id, cursor, self._announced, self.look_again, self._knows
-        )
-        reader().follow(news)
-        sweep()
-        return news
-
-    def _knows(self, run_id: int) -> bool:
-        return run_id <= self._after or run_id in self._told
-
-    async def _announced(self, run_id: int, frame: str) -> None:
-        """Pass on what the conversation's stream tells of a run; the run follows on its own."""
-        if not self._knows(run_id):
-            self._told.add(run_id)
-            follower = self._follower(run_id, StreamId(0, 0))
-            await self._say(frame)
-            self._spawn(self._join(follower))
-            if len(self._told) > MAX_TOLD:
-                self.look_again()
-
-    async def _tell_of_news(self, found: Access) -> int:
-        """Tell of the runs that the record has, and return the last one without any before it left.
-
-        What Redis tells of may come without one that was asked before. The record has no such gap:
-        who asks holds the conversation's lock, so no lower number comes later.
-        """
-        runs = await in_database(news, found.conversation, self._after)
-        for run in runs:
-            if not self._knows(run.run_id):
-                await self._tell_of(run)
-        self._after = max((run.run_id for run in runs), default=self._after)
-        self._told = {run_id for run_id in self._told if run_id > self._after}
-        return self._after
-
-    async def _tell_of(self, run: News) -> None:
-        self._told.add(run.run_id)
-        follower = None
-        if not run.has_ended and run.run_id not in self._runs:
-            follower = self._follower(run.run_id, StreamId.parse(run.cursor))
-        await self._say(run.frame)
-        if follower is not None:
-            await self._join(follower)
+        if run is not None and run.run_id not in self._follower.told - told_before:
+            await self._follower.tell_of(run)
 
     async def _catch_up_on_news(self) -> None:
         try:
-            found = await self._access()
-            if found is not None and self._news is not None:
-                await self._tell_of_news(found)
+            rights = await self._access()
+            if rights is not None and self._follower.is_following:
+                await self._follower.tell_of_news(rights)
         except (OperationalError, InterfaceError) as error:
             logger.warning("News of conversation %s has to wait: %s", self._conversation_id, error)
-
-    def _follower(self, run_id: int, cursor: StreamId) -> RunFollower:
-        sweep()
-        follower = RunFollower(run_id, cursor, self._say, self._stored, reader())
-        self._runs = {pk: one for pk, one in self._runs.items() if not one.is_over}
-        self._runs[run_id] = follower
-        return follower
-
-    async def _join(self, follower: RunFollower) -> None:
-        if self._runs.get(follower.run_id) is follower:  # the line may have been closed meanwhile
-            await follower.join()
-
-    async def _stored(self, run_id: int) -> Snapshot | None:
-        return await in_database(stored, run_id)
-
-    async def _follow_nothing(self) -> None:
-        followers = [*self._runs.values(), self._news]
-        self._runs, self._news = {}, None
-        for follower in followers:
-            if isinstance(follower, RunFollower):
-                await follower.leave()
-            elif follower is not None:
-                await reader().leave(follower)
 
     async def _forget_if_closed(self) -> None:
         # Cancelling does not always reach through redis-py, so a hello may outlive its line.
         if not self._is_open:
-            await self._follow_nothing()
+            await self._follower.leave()
 
     async def _access(self) -> Access | None:
         """Return what the user may do here now; without a right to read, close and return None."""
         try:
-            found = await in_database(access, self._session_key, self._conversation_id)
+            rights = await in_database(access, self._session_key, self._conversation_id)
         except NotSignedIn:
             await self._close(SIGNED_OUT)
             return None
-        if found is None:
+        if rights is None:
             await self._close(NOT_FOUND)
-        return found
+        return rights
 
     async def _beat(self) -> None:
         beats = 0
@@ -315,7 +193,7 @@ class Viewer:
             VIEWERS_CLOSED.labels(str(code)).inc()
             await self._close_line(code)
             await doors().leave(self, self._names)
-            await self._follow_nothing()
+            await self._follower.leave()
 
     def _name(self, name: str) -> int:
         self._names.append(name)
@@ -325,10 +203,3 @@ class Viewer:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _parsed(cursors: dict[int, str]) -> dict[int, StreamId]:
-    try:
-        return {run_id: StreamId.parse(cursor) for run_id, cursor in cursors.items()}
-    except ValueError as error:
-        raise frames.InvalidFrame("wrong_shape", f"In a hello message, cursors: {error}") from None

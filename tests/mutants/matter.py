@@ -123,6 +123,12 @@ TESTS: dict[str, tuple[str, ...]] = {
     "chat/stream/streams.py": (f"{UNIT}/live/test_stream_id.py", f"{LIVE}/test_no_gap.py"),
     "chat/live/reconcile.py": (f"{LIVE}/test_line.py", *_NEWS, f"{LIVE}/test_worker_gone.py"),
     "chat/live/urls.py": (f"{LIVE}/test_event_stream.py",),
+    "chat/live/conversation_follower.py": (
+        f"{LIVE}/test_follow.py",
+        *_NEWS,
+        f"{LIVE}/test_leaving.py",
+        f"{LIVE}/test_untold_news.py",
+    ),
     "chat/live/viewer.py": (
         f"{LIVE}/test_follow.py",
         f"{LIVE}/test_strangers.py",

@@ -11,7 +11,7 @@ import pytest
 from autobahn.exception import Disconnected
 from channels.db import database_sync_to_async
 
-from chat.live import viewer as viewer_module
+from chat.live import conversation_follower
 from chat.live.reader import reader
 from chat.live.viewer import Viewer
 from chat.models import Conversation, Run, User
@@ -98,7 +98,7 @@ async def test_a_page_that_stays_for_long_leaves_the_runs_behind_that_have_ended
     asked: Callable[..., Run],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(viewer_module, "MAX_TOLD", 6)
+    monkeypatch.setattr(conversation_follower, "MAX_TOLD", 6)
     page = await page_of(ada, conversation)
     await page.hello()
     (viewer,) = [one for one in viewers() if one.is_open]
@@ -109,8 +109,8 @@ async def test_a_page_that_stays_for_long_leaves_the_runs_behind_that_have_ended
     last = await database_sync_to_async(asked)([])
     await page.until(lambda frame: frame.get("run") == last.pk)
 
-    assert len(viewer._runs) <= 2
-    assert len(viewer._told) <= 7
+    assert len(viewer._follower._runs) <= 2
+    assert len(viewer._follower.told) <= 7
     created = [frame["run"] for frame in page.frames if frame["type"] == "run.created"]
     assert len(created) == len(set(created)) == 17
 
