@@ -42,4 +42,4 @@ USER turnstone
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD \
     ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
-CMD ["python", "-m", "daphne", "-v", "0", "--no-server-name", "-b", "0.0.0.0", "-p", "8000", "project.asgi:application"]
+CMD ["python", "-m", "project.web", "--host", "0.0.0.0", "--port", "8000"]

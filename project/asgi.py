@@ -14,8 +14,8 @@ from channels.sessions import SessionMiddlewareStack  # noqa: E402
 from chat.live.origin import OwnPagesOnly  # noqa: E402
 from chat.live.routing import websocket_urlpatterns  # noqa: E402
 from project.ops.access import logged  # noqa: E402
-from project.ops.bounds import bound_requests  # noqa: E402
-from project.ops.ending import end_with_the_loop  # noqa: E402
+from project.web.daphne_server import bound_requests  # noqa: E402
+from project.web.ending import end_with_the_loop  # noqa: E402
 
 application = ProtocolTypeRouter(
     {

@@ -47,6 +47,7 @@ def configuration(style: str, level: str, environment: Mapping[str, str]) -> dic
             "celery.app.trace": {"level": "WARNING"},
             "celery.worker.strategy": {"level": "WARNING"},
             "daphne": {"level": "WARNING"},
+            "uvicorn": {"level": "WARNING"},
             "httpx2": {"level": "WARNING"},
             "asyncio": {"level": "WARNING"},
         },

@@ -31,6 +31,13 @@ def long_enough(key: str) -> str:
     return key
 
 
+def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
+    """Return what a variable says if it is known; raises ImproperlyConfigured."""
+    if value not in known:
+        raise ImproperlyConfigured(f"{name}={value} is not one of {', '.join(known)}.")
+    return value
+
+
 def for_developers(debug: bool, host: str) -> bool:
     """Return whether error pages show their inner workings; raises ImproperlyConfigured."""
     if debug and not (host in LOOPBACK or host.startswith("127.")):

@@ -14,6 +14,8 @@ from project import addresses, logging, safe
 from project.celery import app as celery_app  # noqa: F401 (who has settings may wake a worker)
 from project.local import embedded
 
+SERVERS = ("daphne", "uvicorn")
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 LOCAL_DIR = BASE_DIR / ".local"
 
@@ -30,6 +32,8 @@ with safe.ended_in_words():
         env.str("DATABASE_URL", default="") or embedded.database_url(LOCAL_DIR)
     )
     REDIS_URL = addresses.redis(env.str("REDIS_URL", default="") or embedded.redis_url(LOCAL_DIR))
+    # What serves pages and the live protocol, of `project.web`.
+    SERVER = safe.one_of("TURNSTONE_SERVER", env.str("TURNSTONE_SERVER", default="daphne"), SERVERS)
 PORT = env.int("PORT", default=8000)
 ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", default=[HOST]), "localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])

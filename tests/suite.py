@@ -32,12 +32,18 @@ COMPUTES = ("tests/unit", "tests/conformance")
 SQL = ("tests/integration/reading", f"{RUNS}/test_line.py", f"{RUNS}/test_ask.py")
 """What has SQL that another version could read otherwise: every run of the suite asks it."""
 REST = tuple(f"--ignore={place}" for place in (*COMPUTES, E2E, CHAOS))
+BOTH_SERVERS = tuple(
+    f"{E2E}/test_{name}.py" for name in ("cut_lines", "live_path", "live_pages", "slow_reader")
+)
+"""What asks the server of pages and sockets itself, and is asked of the other one, too."""
+OF_A_PIECE = {"the other web server": {"TURNSTONE_SERVER": "uvicorn"}}
 PIECES = {
     "what starts processes": (*REST, "-m", "processes"),
     "what computes": COMPUTES,
     "browser": (E2E,),
     "runs": (RUNS, "-m", "not processes"),
     "pages, search, live path": (*REST, f"--ignore={RUNS}", "-m", "not processes"),
+    "the other web server": BOTH_SERVERS,
     "chaos": (CHAOS,),
 }
 """The suite in pieces, the longest first; together they leave nothing out."""
@@ -72,7 +78,10 @@ def run_all() -> list[int]:
         os.environ.pop(name, None)
     with ThreadPoolExecutor(LANES) as lanes:
         pieces = [
-            lanes.submit(run_piece, name, [*PYTEST, "-q", *words]) for name, words in PIECES.items()
+            lanes.submit(
+                run_piece, name, [*PYTEST, "-q", *words], os.environ | OF_A_PIECE.get(name, {})
+            )
+            for name, words in PIECES.items()
         ]
         pieces += [lanes.submit(run_on_other_postgres), lanes.submit(run_javascript)]
         return [piece.result() for piece in pieces]

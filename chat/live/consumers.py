@@ -60,5 +60,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self.close(BROKEN)
 
     async def _send_text(self, text: str) -> None:
-        with suppress(Disconnected):  # the page has gone; `disconnect` follows and ends the rest
+        with suppress(
+            Disconnected, OSError
+        ):  # the page has gone; `disconnect` follows and ends the rest
             await self.base_send({"type": "websocket.send", "text": text, "bytes": None})

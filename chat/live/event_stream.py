@@ -89,6 +89,12 @@ async def wish(request: HttpRequest, conversation_id: int) -> HttpResponseBase:
     return HttpResponse(f"[{','.join(answers)}]", content_type="application/json")
 
 
+def end_all() -> None:
+    """End every response of this process, which is about to end; pages go on elsewhere at once."""
+    for line in tuple(_open):
+        line.end()
+
+
 class _EventTransport:
     """Carry one viewer's frames as the lines of a response."""
 
@@ -101,14 +107,20 @@ class _EventTransport:
         """Yield each frame with the place to go on from, until the line is closed."""
         greeting = asyncio.create_task(self._greet(hello))
         loop = asyncio.get_running_loop()
-        timer = loop.call_later(MAX_SECONDS, self._put_end, FINISHED)
+        timer = loop.call_later(MAX_SECONDS, self.end)
+        _open.add(self)
         try:
             while (line := await self._lines.get()) is not None:
                 yield line
         finally:
+            _open.discard(self)
             timer.cancel()
             greeting.cancel()
             await self._viewer.close()
+
+    def end(self) -> None:
+        """End the response, whose page asks for the next."""
+        self._put_end(FINISHED)
 
     async def _greet(self, hello: frames.Hello) -> None:
         await self._viewer.open()
@@ -126,6 +138,9 @@ class _EventTransport:
     def _put_end(self, code: int) -> None:
         self._lines.put_nowait(f"data: {frames.closed(code)}\n\n")
         self._lines.put_nowait(None)
+
+
+_open: set[_EventTransport] = set()
 
 
 async def _access(request: HttpRequest, conversation_id: int) -> Access | int:

@@ -10,12 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def web(bind: tuple[str, ...], environment: Mapping[str, str]) -> Program:
-    """Return Daphne serving the pages and the live protocol; `bind` is Daphne's own option."""
-    command = (
-        *(sys.executable, "-m", "daphne", "-v", "0", "--no-server-name", *bind),
-        "project.asgi:application",
-    )
-    return Program("web", command, ROOT, environment)
+    """Return the server of pages and the live protocol; `bind` are options of `project.web`."""
+    return Program("web", (sys.executable, "-m", "project.web", *bind), ROOT, environment)
 
 
 def worker(environment: Mapping[str, str]) -> Program:

@@ -1,7 +1,7 @@
 """Start all of Turnstone from a checkout, and stop all of it on one Ctrl-C: `make run`.
 
 It is the parent of everything it starts: the private Postgres and Valkey where DATABASE_URL or
-REDIS_URL is unset, Daphne, and a Celery worker. Whatever ends it, they end too. Of these only
+REDIS_URL is unset, a web server, and a Celery worker. Whatever ends it, they end too. Of these only
 Postgres ends it by its own death; the others are started anew.
 """
 
@@ -97,7 +97,7 @@ class Launcher:
         os.environ.setdefault("ALLOWED_HOSTS", ",".join(address.names()))
         self._start_servers()
         prepared = self._prepare()
-        bind = ("-b", address.number, "-p", str(address.port))
+        bind = ("--host", address.number, "--port", str(address.port))
         for program in (partial(programs.web, bind), programs.worker):
             self._programs.append(self._part(partial(program, _environment())))
         self._wait(lambda: _is_ready(address), READY_SECONDS, "answer of /readyz")

@@ -105,7 +105,7 @@ def part_of(process: psutil.Process) -> str:
     for part, sign in {
         "postgres": "postgres",
         "valkey": "valkey",
-        "web": "daphne",
+        "web": "project.web",
         "worker": "celery",
         "launcher": "project.local.start",
     }.items():

@@ -2,7 +2,7 @@
 
 `make bench-stream`, with N= (sockets, "50,200,500") and ROUNDS= (3; figures are medians). Each
 socket gets 200 tokens at 50 a second. Ours is the whole path behind the model: our publisher in a
-worker's process, Valkey, Daphne with the whole ASGI application, real sessions and rows. The floor
+worker's process, Valkey, each web server with the whole ASGI application, real sessions. The floor
 is Redis pub/sub relayed by a bare `websockets` server, a frame a token. Chainlit makes its tokens
 in its web process, so its CPU holds the making too and its delay no hop. CPU is that of the server.
 """
@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ PARTS = HERE / "streaming"
 CHAINLIT = ROOT / ".local" / "bench-chainlit"
 SOCKETS = [int(n) for n in os.environ.get("N", "50,200,500").split(",")]
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
+SERVERS = ("daphne", "uvicorn")
 TOKENS = 200
 RATE = 50
 
@@ -56,7 +58,7 @@ def main() -> None:
         call(environment, "manage.py", "migrate", "-v0")
         for round_number in range(ROUNDS):
             for count in SOCKETS:
-                measures = {"turnstone": turnstone, "floor": floor}
+                measures = {name: partial(turnstone, name) for name in SERVERS} | {"floor": floor}
                 for name, measure in measures.items():
                     keep(found, count, name, round_number, measure(environment, count))
                 if chainlit is not None:
@@ -85,17 +87,19 @@ def report(count: int, rows: dict[str, Figures]) -> None:
     """Print the lines that other programs read."""
     wanted = count * RATE
     units = {"delivered": "tokens/s", "p50": "ms", "p99": "ms", "lost": "tokens", "cpu": "s/1000"}
-    ours = rows.pop("turnstone")
-    print(f"FIGURE stream_{count}_held {ours['delivered']:.0f} tokens/s vs sent {wanted}")
-    for key, unit in units.items():
-        for other, theirs in rows.items():
-            print(
-                f"FIGURE stream_{count}_{key} {ours[key]:.4g} {unit} vs {other} {theirs[key]:.4g}"
-            )
+    for server in SERVERS:
+        ours, name = rows[server], f"stream_{count}_{server}"
+        print(f"FIGURE {name}_held {ours['delivered']:.0f} tokens/s vs sent {wanted}")
+        for key, unit in units.items():
+            for other, theirs in rows.items():
+                if other != server:
+                    value = f"{ours[key]:.4g} {unit} vs {other} {theirs[key]:.4g}"
+                    print(f"FIGURE {name}_{key} {value}")
 
 
-def turnstone(environment: Mapping[str, str], count: int) -> Figures:
-    """Measure our whole path."""
+def turnstone(server_name: str, environment: Mapping[str, str], count: int) -> Figures:
+    """Measure our whole path on one of the web servers."""
+    environment = {**environment, "TURNSTONE_SERVER": server_name}
     rows = json.loads(call(environment, PARTS / "prepare.py", str(count)))
     targets = [
         {
@@ -107,7 +111,7 @@ def turnstone(environment: Mapping[str, str], count: int) -> Figures:
     ]
     runs = [str(run) for _, run, _ in rows]
     port = free_port()
-    command = programs.web(("-b", "127.0.0.1", "-p", str(port)), environment).command
+    command = programs.web(("--host", "127.0.0.1", "--port", str(port)), environment).command
     with (
         running(command, environment) as server,
         worker(environment, PARTS / "worker.py", str(TOKENS), str(RATE), *runs) as producer,

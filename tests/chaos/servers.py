@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 from urllib.parse import quote
@@ -26,7 +27,7 @@ from project.local.processes import Child, Program, start, stop
 from project.local.valkey import Valkey
 
 ROOT = Path(__file__).resolve().parents[2]
-WEBS = 2
+WEBS = ("daphne", "uvicorn")
 WORKERS = 2
 READY_SECONDS = 60
 PATIENCE = 30.0
@@ -143,7 +144,7 @@ class Server:
 
 
 class Servers:
-    """Postgres, Valkey, two of Daphne and two workers to be struck; tools and a model besides."""
+    """Postgres, Valkey, a web of each server and two workers to be struck; tools and a model."""
 
     def __init__(self, folder: Path, log: TextIO, settings: Mapping[str, str]) -> None:
         self.folder = folder
@@ -158,7 +159,9 @@ class Servers:
         self._valkey = Valkey(folder / "valkey", folder, folder / "valkey.log")
         self.postgres = Server("postgres", self._postgres.program, log)
         self.redis = Server("redis", self._valkey.program, log)
-        self.webs = [Server(f"web{n}", self._web, log) for n in range(WEBS)]
+        self.webs = [
+            Server(f"web{n}", partial(self._web, server), log) for n, server in enumerate(WEBS)
+        ]
         self.workers = [Server(f"worker{n}", self._worker, log) for n in range(WORKERS)]
         self.tools = Server("marks", self._effects, log)
         self.model = Server("model", self._teller, log)
@@ -241,9 +244,10 @@ class Servers:
             **settings,
         }
 
-    def _web(self) -> Program:
+    def _web(self, server: str) -> Program:
         descriptor = self._socket.fileno()
-        program = programs.web(("--fd", str(descriptor)), self.environment)
+        environment = {**self.environment, "TURNSTONE_SERVER": server}
+        program = programs.web(("--fd", str(descriptor)), environment)
         return replace(program, descriptors=(descriptor,))
 
     def _worker(self) -> Program:

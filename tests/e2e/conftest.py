@@ -146,6 +146,7 @@ def _environment() -> dict[str, str]:
         "WORKER_THREADS": "8",
         "TURNSTONE_LOCAL_SERVERS": "none",
         "TURNSTONE_GRACE_SECONDS": "0",
+        "TURNSTONE_SERVER": os.environ.get("TURNSTONE_SERVER", "daphne"),
     }
 
 

@@ -160,10 +160,10 @@ def begun(
     return begin
 
 
-@pytest.fixture(scope="session")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    """Start Daphne alone: no database of this test, and no worker."""
-    made = Web(tmp_path_factory.mktemp("web") / "web.log")
+@pytest.fixture(scope="session", params=["daphne", "uvicorn"])
+def web(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Web]:
+    """Start a web process alone with each server: no database of this test, and no worker."""
+    made = Web(tmp_path_factory.mktemp("web") / "web.log", request.param)
     assert b"alive" in made.get("/healthz")
     yield made
     made.stop()

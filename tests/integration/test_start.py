@@ -22,7 +22,12 @@ pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("agents", "chat", "project", "static", "templates", "manage.py")
-PROGRAMS = {"postgres": "/postgres", "valkey": "valkey-server", "web": "daphne", "worker": "celery"}
+PROGRAMS = {
+    "postgres": "/postgres",
+    "valkey": "valkey-server",
+    "web": "project.web",
+    "worker": "celery",
+}
 READY = re.compile(r"ready at (http://\S+)")
 
 Wait = Callable[..., None]
@@ -178,7 +183,7 @@ def test_one_ctrl_c_stops_all_that_a_bare_checkout_started(launch: Callable[...,
 
     code = running.end(signal.SIGINT)
 
-    for part in ("postgres", "valkey-server", "daphne", "celery"):
+    for part in ("postgres", "valkey-server", "project.web", "celery"):
         assert part in commands
     assert code == 0
     assert _still_alive(family) == []

@@ -13,13 +13,15 @@ from project.local.processes import Child, start, stop
 
 
 class Web:
-    """Daphne, and where it listens."""
+    """A web process with one of the servers, and where it listens."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, server: str = "daphne") -> None:
         self._log = log
         self._listens = socket.create_server(("127.0.0.1", 0))
         descriptor = self._listens.fileno()
-        program = programs.web(("--fd", str(descriptor)), os.environ)
+        program = programs.web(
+            ("--fd", str(descriptor)), {**os.environ, "TURNSTONE_SERVER": server}
+        )
         self.child: Child = start(
             replace(program, descriptors=(descriptor,), log=log), lambda name, line: None
         )

@@ -79,7 +79,7 @@ def test_the_addresses_of_servers_are_taken_as_they_are() -> None:
         ("-m", "project.local.prepare"),
         ("-m", "project.ops.backup", "save", "-"),
         ("-m", "celery", "-A", "project", "worker"),
-        ("-m", "daphne", "project.asgi:application"),
+        ("-m", "project.web"),
     ],
 )
 def test_every_program_says_so_in_one_line(command: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""The end of a web process: when Daphne's loop is over, so is the process, moments later.
+"""The end of a web process: when its server has ended, so has the process, moments later.
 
 A request whose middleware runs in a thread waits there for the loop, also when the loop has ended;
 Python joins such threads at its exit and would stay for ever. What is stored is stored, and pages
@@ -16,10 +16,11 @@ def end_with_the_loop() -> None:
     """Have the process end soon after Twisted's reactor, where one runs it."""
     reactor = sys.modules.get("twisted.internet.reactor")
     if reactor is not None:
-        reactor.addSystemEventTrigger("after", "shutdown", _end_soon)
+        reactor.addSystemEventTrigger("after", "shutdown", end_soon)
 
 
-def _end_soon() -> None:
+def end_soon() -> None:
+    """End the process after the grace, whatever still waits in it."""
     timer = threading.Timer(GRACE_SECONDS, os._exit, args=(0,))
     timer.daemon = True
     timer.start()

@@ -1,6 +1,6 @@
-"""What a request may weigh and how long it may take to come, before anybody looks at it.
+"""Daphne, with bounds on what it takes in.
 
-Daphne takes in a whole body, however long, keeps it in memory and only then asks Django, whose own
+It takes in a whole body, however long, keeps it in memory and only then asks Django, whose own
 limit comes too late: whoever can reach the server could fill it. Nor does it mind how slowly a
 request drips in. So both are bounded here, where the bytes arrive.
 """
@@ -10,26 +10,38 @@ import sys
 from io import BytesIO
 
 from daphne.http_protocol import HTTPFactory, WebRequest
-from django.conf import settings
 from twisted.web.http import HTTPChannel
+
+from project.web.limits import (
+    LINGER_SECONDS,
+    MAX_BYTES,
+    MAX_MESSAGE_BYTES,
+    PING_SECONDS,
+    PONG_SECONDS,
+    REQUEST_SECONDS,
+    TOO_LARGE,
+)
 
 logger = logging.getLogger(__name__)
 
-MAX_BYTES: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-"""What Django would take: the longest question, every byte of it escaped, is half of that."""
-
-REQUEST_SECONDS = 60
-"""From the connection, or the end of the answer before, to the end of the request."""
-
-LINGER_SECONDS = 5
-"""How long the rest of a refused body is read and thrown away: a client that still sends would be
-cut off before it has read the answer."""
-
-WORDS = f"This request is too large: Turnstone takes {MAX_BYTES / 1e6:.1f} MB at most.\n".encode()
+WORDS = TOO_LARGE.encode()
 REFUSAL = (
     b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\n"
     b"Content-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n\r\n%b"
 ) % (len(WORDS), WORDS)
+
+
+def serve(bind: list[str]) -> None:
+    """Serve until a signal ends it; `bind` are Daphne's own options of where to listen."""
+    from daphne.cli import CommandLineInterface  # installs its reactor on the loop of the moment
+
+    options = [
+        *("-v", "0", "--no-server-name"),
+        *("--ping-interval", str(PING_SECONDS), "--ping-timeout", str(PONG_SECONDS)),
+        *("--websocket-max-message-size", str(MAX_MESSAGE_BYTES)),
+        *("--websocket-max-frame-size", str(MAX_MESSAGE_BYTES)),
+    ]
+    CommandLineInterface().run([*options, *bind, "project.asgi:application"])
 
 
 class Request(WebRequest):  # type: ignore[misc] # Daphne ships no types

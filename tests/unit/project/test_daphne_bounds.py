@@ -6,7 +6,8 @@ import pytest
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 
-from project.ops.bounds import REQUEST_SECONDS, Channel
+from project.web.daphne_server import Channel
+from project.web.limits import REQUEST_SECONDS
 
 untyped_transport: Any = StringTransport
 untyped_channel: Any = Channel
