@@ -9,7 +9,7 @@ from django.core.asgi import get_asgi_application
 http = get_asgi_application()
 
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from channels.sessions import SessionMiddlewareStack  # noqa: E402
+from channels.sessions import CookieMiddleware  # noqa: E402
 
 from chat.live.origin import OwnPagesOnly  # noqa: E402
 from chat.live.routing import websocket_urlpatterns  # noqa: E402
@@ -20,7 +20,7 @@ from project.web.ending import end_with_the_loop  # noqa: E402
 application = ProtocolTypeRouter(
     {
         "http": logged(http),
-        "websocket": logged(OwnPagesOnly(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))),
+        "websocket": logged(OwnPagesOnly(CookieMiddleware(URLRouter(websocket_urlpatterns)))),
     }
 )
 bound_requests()

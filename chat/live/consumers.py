@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from autobahn.exception import Disconnected
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 
 from chat.live.inbox import Inbox
 from chat.live.viewer import Viewer
@@ -28,7 +29,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
         """Accept the socket before looking who it is, so that a page learns why it is closed."""
         self._viewer = Viewer(
             self.scope["url_route"]["kwargs"]["conversation_id"],
-            self.scope["session"].session_key,
+            self.scope["cookies"].get(settings.SESSION_COOKIE_NAME),
             self._send_text,
             self.close,
             MAX_UNREAD,
@@ -60,7 +61,6 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             await self.close(BROKEN)
 
     async def _send_text(self, text: str) -> None:
-        with suppress(
-            Disconnected, OSError
-        ):  # the page has gone; `disconnect` follows and ends the rest
+        with suppress(Disconnected, OSError):
+            # The page may have gone: then `disconnect` follows and ends the rest.
             await self.base_send({"type": "websocket.send", "text": text, "bytes": None})
