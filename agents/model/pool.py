@@ -62,7 +62,7 @@ class Closeable(Protocol):
 
 
 class ProviderManager:
-    """Keep providers that are idle, and let calls wait in line for a slot.
+    """Keep providers that are idle, and let calls queue for a slot.
 
     `limit` is for each provider's name, `local_limit` for calls to the one local model; 0 is no
     limit. The limits hold as far as `slots` reach. A provider that is idle for `idle_seconds` is

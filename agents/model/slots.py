@@ -46,7 +46,7 @@ class Slots(Protocol):
 
         A wait that lasts is told to the run's control, and so is its end. Raises SlotTaken at once
         with `wait` false, and what `control.check` raises within a second of the halt; then the
-        place in the line is given up.
+        place in the queue is given up.
         """
         ...
 
@@ -95,7 +95,7 @@ class InProcessSlots:
         self._paused: dict[tuple[str, str], float] = {}
 
     def acquire(self, lane: Lane, control: Control, *, wait: bool = True) -> str:
-        """Return the ticket of a slot, waiting for it in line."""
+        """Return the ticket of a slot, waiting for it in the queue."""
         with self._changed:
             ticket = next(self._tickets)
             line = self._lines.setdefault(lane.name, _SlotQueue({}, {}))
@@ -117,7 +117,7 @@ class InProcessSlots:
                 self._changed.notify_all()
 
     def waiting(self, lane: Lane) -> int:
-        """Return how many calls stand in line."""
+        """Return how many calls are queued."""
         with self._changed:
             return len(self._lines[lane.name].waiting) if lane.name in self._lines else 0
 
@@ -132,7 +132,7 @@ class InProcessSlots:
         """Do nothing: a slot of this process lives as long as the process."""
 
     def release(self, lane: Lane, ticket: str) -> None:
-        """Give a slot back and let the next in line know."""
+        """Give a slot back and let the next in the queue know."""
         with self._changed:
             self._lines[lane.name].held.pop(ticket, None)
             self._changed.notify_all()

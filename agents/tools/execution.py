@@ -92,7 +92,7 @@ class _Job:
         except (Exception, SystemExit) as error:
             self._error = error
             if not isinstance(error, AgentError):
-                logger.exception("The tool %r broke", self.tool.name)
+                logger.exception("The tool %r failed", self.tool.name)
         finally:
             _PLACES.release()
             with self._changed:

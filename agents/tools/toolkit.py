@@ -73,7 +73,7 @@ class Toolkit:
             try:
                 release()
             except Exception:
-                logger.exception("A tool could not let go of what it held")
+                logger.exception("A tool's resources could not be released")
 
     def get(self, name: str) -> Tool:
         """Return the tool of that name; raises ToolNotFound, which lists the tools there are."""

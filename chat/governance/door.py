@@ -1,4 +1,4 @@
-"""Who may read what, and whose it is: every page, socket, download, search and tool asks here.
+"""The door: who may read what, and whose it is. Every page, socket, download, search and tool asks.
 
 A person reads what is theirs; a reviewer reads everybody's. Only the owner writes, answers for an
 approval, or is searched for by their own agent. What somebody may not read does not exist for them:

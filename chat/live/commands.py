@@ -53,7 +53,7 @@ def _in_words(error: Exception) -> tuple[str, str]:
         case frames.InvalidFrame() | Refused() | InvalidQuestion():
             return error.code, str(error)
         case OperationalError() | InterfaceError():
-            logger.warning("A message has to wait for Postgres: %s", error)
+            logger.warning("A message was refused, Postgres is away: %s", error)
             return "unavailable", UNREACHABLE
         case _:
             logger.error("A message could not be handled", exc_info=error)

@@ -56,7 +56,7 @@ class ConversationConsumer(AsyncWebsocketConsumer):
             while self._viewer.is_open:
                 await self._viewer.receive(await self._inbox.get())
         except Exception:
-            logger.exception("A socket broke")
+            logger.exception("A socket failed")
             await self._viewer.close()
             await self.close(BROKEN)
 

@@ -90,7 +90,7 @@ class RunFollower:
             await self._catch_up()
 
     async def tell_place(self, ahead: int | None) -> None:
-        """Say how many runs are ahead in the line for a worker; None says it waits no more."""
+        """Say how many runs are ahead in the queue for a worker; None says it waits no more."""
         self.waits = ahead is not None
         if ahead not in (None, self._place):
             await self._say(frames.run_queued(self.run_id, ahead))
@@ -165,7 +165,12 @@ class RunFollower:
             if entry.id > self._excused and not entry.id.follows(self.cursor):
                 # What is stored stands in for the gap. Text of the turn that is being written may
                 # be missing then; its end brings it all.
-                logger.info("Run %s: %s is not what follows %s", self.run_id, entry.id, self.cursor)
+                logger.info(
+                    "Run %s: gap in its stream, %s does not follow %s",
+                    self.run_id,
+                    entry.id,
+                    self.cursor,
+                )
                 self._excused = entry.id
                 rest = entries[place:]
                 break

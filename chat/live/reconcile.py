@@ -48,7 +48,7 @@ async def _look_while_needed() -> None:
             logger.warning("How the runs on live pages stand is not known: %s", error)
         except Exception:
             # It serves every page of the process: whatever happens, it goes on.
-            logger.exception("The sweep stumbled")
+            logger.exception("The reconciliation of live pages failed")
 
 
 async def _tell_places() -> None:

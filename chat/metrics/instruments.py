@@ -48,7 +48,7 @@ TOKENS = Counter(
 )
 PROVIDER_WAIT_SECONDS = Histogram(
     "turnstone_provider_wait_seconds",
-    "How long calls waited in line for a slot of their provider.",
+    "How long calls queued for a slot of their provider.",
     ["lane"],
     buckets=MOMENTS,
 )

@@ -53,7 +53,7 @@ class Run(models.Model):
     earlier attempts have worked. `parent` is the run this one follows in the thread; `again_of` the
     run whose question was asked again under another policy. `stream_id` is the cursor of the last
     frame that the stored rows cover. `owner` is the conversation's; Postgres fills it in, so that
-    the line of those who wait (see `chat.models.queue`) is found without looking elsewhere.
+    the queue (see `chat.models.queue`) is found without looking elsewhere.
     `told_at` is the date that the source of a run gives which was not worked on here; `ended_at`
     is then when it became final here.
     `answer_form` says which form of rendering made `answer_html` (see `chat.stream.answers`).

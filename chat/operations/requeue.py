@@ -30,6 +30,6 @@ def requeue(run_id: int) -> str:
             release(run)
     wake(run_id)
     if not taken_from:
-        return f"Run {run_id} was in the line; workers were told of it again."
+        return f"Run {run_id} was queued; workers were told of it again."
     announce_interrupted(run)
     return f"Run {run_id} was taken from {taken_from} and put back into the line."

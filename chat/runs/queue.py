@@ -49,7 +49,7 @@ SELECT id, ahead FROM places WHERE id = ANY(%(ids)s)
 
 
 def claim_next(worker: str) -> Run | None:
-    """Take the run whose turn it is for a new attempt; None if none may be taken.
+    """Take the run that is next for a new attempt; None if none may be taken.
 
     Of those who have fewer than TURNSTONE_RUNS_PER_USER running it is the turn of whoever has the
     fewest, then of whoever waits longest since being served; an interrupted run of theirs comes

@@ -17,7 +17,7 @@ TASK = "chat.runs.work"
 
 
 def wake(run_id: int) -> None:
-    """Send the wake-up soon; without a broker a worker's reaper finds the run in the line."""
+    """Send the wake-up soon; without a broker a worker's reaper finds the run in the queue."""
     deferred().add(partial(_send, run_id))
 
 
@@ -28,7 +28,7 @@ def _send(run_id: int) -> None:
                 TASK, (run_id,), producer=producer, retry=False, ignore_result=True
             )
     except (OperationalError, RedisError, OSError) as error:
-        logger.warning("Run %s waits in the table, the broker is away: %s", run_id, error)
+        logger.warning("Run %s stays queued, the broker is away: %s", run_id, error)
 
 
 @once

@@ -133,6 +133,8 @@ def _add(
     try:
         pipeline.execute()
     except ResponseError as error:
-        logger.info("It is told no more %s: %s", what, error)  # it went on, and says so itself
+        logger.info(
+            "The announcement %s was refused: %s", what, error
+        )  # it went on, and says so itself
     except RedisError as error:
-        logger.warning("It could not be told %s: %s", what, error)
+        logger.warning("The announcement %s failed: %s", what, error)

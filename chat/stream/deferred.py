@@ -1,7 +1,7 @@
 """What is told to Redis after the fact goes by a thread of its own, so that nobody waits for it.
 
-While Redis hangs each errand takes seconds; those who ask, stop or allow must not stand behind it,
-nor the few threads that read the record for all pages. Any errand may be missed: the rows are the
+While Redis hangs each command takes seconds; those who ask, stop or allow must not stand behind it,
+nor the few threads that read the record for all pages. Any command may be missed: the rows are the
 truth, pages are compared with them, and workers look for what waits.
 """
 
@@ -16,14 +16,14 @@ from chat.singleton import once
 logger = logging.getLogger(__name__)
 
 MAX_WAITING = 1_000
-"""How many errands wait while Redis is away; beyond it the oldest are missed."""
+"""How many commands wait while Redis is away; beyond it the oldest are missed."""
 
 LAST_SECONDS = 2.0
-"""How long the end of a process waits for its errands."""
+"""How long the end of a process waits for its commands."""
 
 
 class DeferredCommands:
-    """Do one errand after the other, in the order in which they came."""
+    """Do one command after the other, in the order in which they came."""
 
     def __init__(self) -> None:
         self._waiting: deque[Callable[[], None]] = deque(maxlen=MAX_WAITING)
@@ -31,13 +31,13 @@ class DeferredCommands:
         self._is_busy = False
         self._thread: threading.Thread | None = None
 
-    def add(self, errand: Callable[[], None]) -> None:
+    def add(self, command: Callable[[], None]) -> None:
         """Have it done as soon as all that came before is; it catches what is expected to fail."""
         with self._changed:
-            self._waiting.append(errand)
+            self._waiting.append(command)
             self._changed.notify_all()
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="errands", daemon=True)
+                self._thread = threading.Thread(target=self._work, name="deferred", daemon=True)
                 self._thread.start()
 
     def flush(self, seconds: float) -> bool:
@@ -47,12 +47,12 @@ class DeferredCommands:
 
     def _work(self) -> None:
         while True:
-            errand = self._next()
+            command = self._next()
             try:
-                errand()
+                command()
             except Exception:
                 # The thread serves the whole process: whatever happens, it goes on.
-                logger.exception("An errand failed")
+                logger.exception("A deferred command failed")
 
     def _next(self) -> Callable[[], None]:
         with self._changed:
@@ -65,7 +65,7 @@ class DeferredCommands:
 
 @once
 def deferred() -> DeferredCommands:
-    """Return this process's errands; it ends when they are done, or soon after."""
+    """Return this process's commands; it ends when they are done, or soon after."""
     made = DeferredCommands()
     atexit.register(made.flush, LAST_SECONDS)
     return made

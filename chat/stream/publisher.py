@@ -90,7 +90,7 @@ class Publisher:
                 if backoff == BACKOFF[0]:
                     logger.warning("Live frames wait for Redis: %s", error)
                     if not isinstance(error, RedisError):
-                        logger.exception("The publisher stumbled")
+                        logger.exception("The publisher failed")
                 time.sleep(backoff)
                 backoff = min(2 * backoff, BACKOFF[1])
                 self._dirty.set()
@@ -130,7 +130,7 @@ class Publisher:
         newest: Any = client().xrevrange(run_key(channel.run_id), count=1)
         top = StreamId.parse(newest[0][0].decode()) if newest else StreamId(0, 0)
         if top.attempt > channel.attempt:
-            logger.info("Run %s went on elsewhere; this worker lets go", channel.run_id)
+            logger.info("Run %s went on elsewhere; this worker releases it", channel.run_id)
             channel.abandon()
             channel.control.interrupt()
         else:

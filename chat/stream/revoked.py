@@ -48,4 +48,6 @@ def _tell(name: str) -> None:
         pipeline.expire(KEY, KEPT_SECONDS)
         pipeline.execute()
     except RedisError as error:
-        logger.warning("Pages learn within half a minute that they are over: %s", error)
+        logger.warning(
+            "A revocation could not be announced, pages check within half a minute: %s", error
+        )

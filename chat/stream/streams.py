@@ -72,7 +72,7 @@ def quick_client() -> Redis:
 
 @once
 def hasty_client() -> Redis:
-    """Return a client that gives up at once: for what is done while somebody waits in line."""
+    """Return a client that gives up at once: for what is done while somebody queues."""
     return Redis.from_url(settings.REDIS_URL, socket_timeout=0.2, socket_connect_timeout=0.2)
 
 

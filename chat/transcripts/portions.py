@@ -41,7 +41,7 @@ async def carried(pieces: Iterator[str], if_broken: str) -> AsyncIterator[bytes]
         try:
             text = await sync_to_async(_gather)(pieces)
         except Exception:
-            logger.exception("A download broke off")
+            logger.exception("A download failed")
             yield if_broken.encode()
             return
         if not text:

@@ -137,7 +137,7 @@ class BrowserSession:
         except queue.Empty:
             logger.info("A browser was closed because nobody used it")
         except Exception:
-            logger.exception("The browser broke")
+            logger.exception("The browser failed")
         finally:
             with self._lock:
                 if self._work is work:

@@ -92,10 +92,10 @@ class Watch:
             try:
                 self._look()
             except (DatabaseError, InterfaceError) as error:
-                logger.warning("The watch cannot reach Postgres: %s", error)
+                logger.warning("The heartbeat cannot reach Postgres: %s", error)
             except Exception:
                 # The thread serves every run of the process: whatever happens, it goes on.
-                logger.exception("The watch stumbled")
+                logger.exception("The heartbeat failed")
             finally:
                 release_connection()
             time.sleep(LOOK_SECONDS)

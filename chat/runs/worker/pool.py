@@ -61,7 +61,7 @@ class WorkerPool:
             while runner.work_next(self.start_thread):
                 pass
         except Exception:
-            logger.exception("A thread that lent a hand stumbled")
+            logger.exception("A worker thread failed")
         finally:
             release_connection()
             self._leave()

@@ -1,4 +1,4 @@
-"""The models of real runs: a call to a server waits for its slot, in the line of all workers."""
+"""The models of real runs: a call to a server waits for its slot, in the queue of all workers."""
 
 from typing import Protocol, get_args, runtime_checkable
 

@@ -37,7 +37,7 @@ def repair_queues() -> list[int]:
         cursor.execute(_WRONG)
         owners = [owner_id for (owner_id,) in cursor.fetchall()]
     for owner_id in owners:
-        logger.error("The line of user %s was wrong, and is counted anew", owner_id)
+        logger.error("The queue of user %s was wrong and was counted again", owner_id)
         _recount(owner_id)
     return owners
 

@@ -60,7 +60,7 @@ class Reaper:
                 logger.warning("The reaper cannot reach Postgres: %s", error)
                 self._patient_until = time.monotonic() + PATIENT_SECONDS
             except Exception:
-                logger.exception("The reaper stumbled")
+                logger.exception("The reaper failed")
             finally:
                 release_connection()
 

@@ -67,7 +67,7 @@ def work(run_id: int) -> None:
 
 
 def work_next(begun: Callable[[], None] | None = None) -> bool:
-    """Work on the run whose turn it is, and tell whether there was one; `begun` hears of it first.
+    """Work on the run that is next, and tell whether there was one; `begun` hears of it first.
 
     A worker that is leaving takes none.
     """
@@ -100,7 +100,7 @@ def _work_on(run: Run) -> None:
         count_attempt(run)
         logger.info("Attempt %d begins", run.attempt)
         _attempt(run)
-        how = f"{run.status}, {run.reason}" if run.reason else "let go"
+        how = f"{run.status}, {run.reason}" if run.reason else "released"
         logger.info("Attempt %d is over: %s", run.attempt, how)
 
 
@@ -126,7 +126,7 @@ def _attempt(run: Run) -> None:
             LEASES_LOST.inc()
             logger.info("%s", lost)
         except Parked:
-            logger.info("Run %s waits for its user", run.pk)
+            logger.info("Run %s waits for an approval", run.pk)
         except Interrupted:
             _let_go(run)
         except (OperationalError, InterfaceError):
@@ -168,7 +168,7 @@ def _give_up(run: Run) -> None:
         logger.info("%s", lost)
     except Exception:
         # What made it impossible to record may do so here, too; its pages learn of it in time.
-        logger.exception("The end of run %s cannot be told", run.pk)
+        logger.exception("The end of run %s could not be announced", run.pk)
 
 
 def _let_go(run: Run) -> None:
@@ -187,7 +187,7 @@ def _tell_that_it_resumes(run: Run) -> None:
     try:
         announce_interrupted(run)
     except (OperationalError, InterfaceError) as error:
-        logger.warning("That run %s is interrupted is not told: %s", run.pk, error)
+        logger.warning("The interruption of run %s could not be announced: %s", run.pk, error)
     finally:
         release_connection()
 

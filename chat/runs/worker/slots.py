@@ -2,7 +2,7 @@
 
 A lane is a line of tickets and a set of held slots. The line is first come, first served: each
 waiting call asks again every few moments, and nobody is let in before those ahead. A slot is a
-lease: a worker that dies renews no more, and its slots and its places in the line are free again
+lease: a worker that dies renews no more, and its slots and its places in the queue are free again
 within seconds. While Redis is away each process keeps the limit by itself, so that runs go on.
 """
 
@@ -27,10 +27,10 @@ logger = logging.getLogger(__name__)
 LEASE_MS = 30_000
 """How long a slot outlives a worker that died."""
 PLACE_MS = 5_000
-"""How long a place in the line outlives a call that no longer asks."""
+"""How long a place in the queue outlives a call that no longer asks."""
 RENEW_SECONDS = 10.0
 FIRST_WAIT, MAX_WAIT = 0.02, 0.25
-"""Seconds between two questions: of the first in line, and of those far behind."""
+"""Seconds between two questions: of the first in the queue, and of those far behind."""
 
 _PARTS = ("held", "line", "seen", "passed", "aside", "next", "model")
 _OF_A_TICKET = 5
@@ -117,7 +117,7 @@ class RedisSlots:
         self._thread: threading.Thread | None = None
 
     def acquire(self, lane: Lane, control: Control, *, wait: bool = True) -> str:
-        """Return the ticket of a slot, waiting for it in the line of all workers."""
+        """Return the ticket of a slot, waiting for it in the queue of all workers."""
         ticket = uuid.uuid4().hex
         try:
             with PROVIDER_WAIT_SECONDS.labels(lane.name).time():

@@ -13,7 +13,7 @@ from chat.runs.worker.reaper import reaper
 
 @shared_task(name=TASK, ignore_result=True)
 def work(run_id: int) -> None:
-    """Work on the runs whose turn it is; the one that the message names may not be among them."""
+    """Work on the runs that are next; the one that the message names may not be among them."""
     worker_pool().serve()
 
 

@@ -31,7 +31,7 @@ export function take(run, frame) {
   return { run: next, changes }
 }
 
-// Where a run stands in the line for a worker is told beside its stream: it may come too late.
+// Where a run stands in the queue for a worker is told beside its stream: it may come too late.
 function inLine(run, { ahead }) {
   const waits = run.status === "queued" || run.status === "interrupted"
   return waits && run.ahead !== ahead ? { ...run, ahead } : run

@@ -108,7 +108,7 @@ def said(worker: Stage, words: str) -> bool:
     return worker.log.exists() and words in worker.log.read_text()
 
 
-def test_an_errand_that_fails_keeps_no_other_from_being_done(
+def test_a_deferred_command_that_fails_keeps_no_other_from_being_done(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     done: list[int] = []
@@ -118,10 +118,10 @@ def test_an_errand_that_fails_keeps_no_other_from_being_done(
 
     assert mine.flush(20)
     assert done == [1]
-    assert "An errand failed" in caplog.text
+    assert "A deferred command failed" in caplog.text
 
 
-def test_of_more_errands_than_can_wait_the_oldest_are_missed() -> None:
+def test_of_more_deferred_commands_than_can_wait_the_oldest_are_missed() -> None:
     begun, goes_on = threading.Event(), threading.Event()
     done: list[int] = []
     mine = DeferredCommands()
