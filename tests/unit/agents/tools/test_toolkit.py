@@ -203,4 +203,4 @@ def test_a_release_that_fails_does_not_keep_the_others(caplog: pytest.LogCapture
     Toolkit([replace(web_search, release=fail), *holding(released)]).close()
 
     assert released == ["released"]
-    assert "could not let go" in caplog.text
+    assert "could not be released" in caplog.text
