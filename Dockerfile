@@ -38,6 +38,10 @@ COPY static static
 RUN python -m compileall -q project agents chat \
     && SECRET_KEY=only-to-collect-the-files-of-the-image python manage.py collectstatic --noinput
 
+# What runs and transcripts name this image by: --build-arg BUILD=$(git rev-parse --short=12 HEAD).
+ARG BUILD=
+ENV TURNSTONE_BUILD=$BUILD
+
 USER turnstone
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD \

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import environ
 
-from project import addresses, logging, safe
+from project import addresses, build, logging, safe
 from project.celery import app as celery_app  # noqa: F401 (who has settings may wake a worker)
 from project.local import embedded
 
@@ -34,6 +34,8 @@ with safe.ended_in_words():
     REDIS_URL = addresses.redis(env.str("REDIS_URL", default="") or embedded.redis_url(LOCAL_DIR))
     # What serves pages and the live protocol, of `project.web`.
     SERVER = safe.one_of("TURNSTONE_SERVER", env.str("TURNSTONE_SERVER", default="daphne"), SERVERS)
+# Which code this is, as runs and transcripts name it.
+BUILD = env.str("TURNSTONE_BUILD", default="") or build.of_checkout(BASE_DIR)
 PORT = env.int("PORT", default=8000)
 ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", default=[HOST]), "localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from agents.control import Control
 from agents.errors import ConfigurationError
@@ -14,6 +15,7 @@ from agents.tools.current_time import current_time
 from agents.tools.mcp.tools import ALL, is_mcp, mcp_tools, unreachable
 from agents.tools.python_repl import python_repl_tool
 from agents.tools.sandbox.choice import find_sandbox
+from agents.tools.sandbox.monty import MontySandbox
 from agents.tools.search_transcripts import FindTurns, FoundTurn, search_transcripts_tool
 from agents.tools.setup import ToolSetup
 from agents.tools.spec import Tool
@@ -28,6 +30,7 @@ __all__ = [
     "FindTurns",
     "FoundTurn",
     "ToolSetup",
+    "described",
     "not_offered",
     "offered",
     "toolkit",
@@ -36,10 +39,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class _Needs:
-    """What the tools of one user's run are built from."""
+    """What the tools of one user's run are built from; `is_described` if they are not to run."""
 
     find_turns: FindTurns
     setup: ToolSetup
+    is_described: bool = False
 
 
 def toolkit(
@@ -77,6 +81,19 @@ def offered(find_turns: FindTurns, setup: ToolSetup | None = None) -> Toolkit:
     return toolkit(names, find_turns=find_turns, setup=setup)
 
 
+def described(names: Iterable[str]) -> list[dict[str, Any]]:
+    """Return name, description and schema of these tools as they are on any machine.
+
+    Those of MCP servers, and names that are no tool's, are left out.
+    """
+    needs = _Needs(lambda query: (), ToolSetup(), is_described=True)
+    tools = [tool for name in names if name in TOOLS for tool in TOOLS[name](needs)]
+    return [
+        {"name": tool.name, "description": tool.description, "schema": tool.schema}
+        for tool in tools
+    ]
+
+
 def not_offered(setup: ToolSetup | None = None) -> dict[str, str]:
     """Return what this machine cannot offer, each with the reason, for page and log.
 
@@ -94,13 +111,13 @@ def not_offered(setup: ToolSetup | None = None) -> dict[str, str]:
     return reasons
 
 
-def _python_repl(_: _Needs) -> Sequence[Tool]:
-    sandbox = find_sandbox().sandbox
+def _python_repl(needs: _Needs) -> Sequence[Tool]:
+    sandbox = MontySandbox() if needs.is_described else find_sandbox().sandbox
     return (python_repl_tool(sandbox),) if sandbox else ()
 
 
 def _browser(needs: _Needs) -> Sequence[Tool]:
-    chromium, _ = find_chromium(needs.setup.chromium)
+    chromium = "chromium" if needs.is_described else find_chromium(needs.setup.chromium)[0]
     return browser_tools(chromium, needs.setup.reach) if chromium else ()
 
 

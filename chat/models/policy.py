@@ -1,11 +1,13 @@
 """Policies and their immutable, numbered versions."""
 
 import hashlib
+import json
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 
+from agents.policies.makeup import makeup
 from agents.policies.spec import PolicySpec
 
 
@@ -30,29 +32,36 @@ class Policy(models.Model):
         return self.versions.order_by("-number")[0]
 
     def publish(self, spec: PolicySpec, *, by_release: bool = False) -> "PolicyVersion":
-        """Return the latest version if it says the same, else a new one.
+        """Return the latest version if it says the same and means the same, else a new one.
 
         `by_release` marks it as one that a later release may follow up.
         """
-        content = spec.model_dump(mode="json")
+        made_of = makeup(spec)
+        digest = digest_of(spec, made_of)
         newest = self.versions.order_by("-number").first()
-        if newest is not None and newest.digest == digest_of(spec):
+        if newest is not None and newest.digest == digest:
             return newest
-        number = newest.number + 1 if newest is not None else 1
         return self.versions.create(
-            number=number, content=content, digest=digest_of(spec), is_of_release=by_release
+            number=newest.number + 1 if newest is not None else 1,
+            content=spec.model_dump(mode="json"),
+            made_of=made_of,
+            digest=digest,
+            is_of_release=by_release,
         )
 
 
 class PolicyVersion(models.Model):
     """What a run was made by, fixed for ever; `content` is a PolicySpec as JSON.
 
-    `is_of_release` tells what a release published from what people did.
+    `made_of` has the digests of what the release added to it (see `agents.policies.makeup`), none
+    for versions from before they were taken. `is_of_release` tells what a release published from
+    what people did.
     """
 
     policy = models.ForeignKey(Policy, on_delete=models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
     content = models.JSONField()
+    made_of = models.JSONField(default=dict, db_default={}, blank=True)
     digest = models.CharField(max_length=64)
     is_of_release = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -81,6 +90,7 @@ class PolicyVersion(models.Model):
         return PolicySpec.model_validate(self.content)
 
 
-def digest_of(spec: PolicySpec) -> str:
-    """Return the SHA-256 of a spec, hexadecimal."""
-    return hashlib.sha256(spec.model_dump_json().encode()).hexdigest()
+def digest_of(spec: PolicySpec, made_of: dict[str, str]) -> str:
+    """Return the SHA-256 of a spec and of what a release adds to it, hexadecimal."""
+    whole = f"{spec.model_dump_json()}\n{json.dumps(made_of, sort_keys=True)}"
+    return hashlib.sha256(whole.encode()).hexdigest()

@@ -56,6 +56,7 @@ class Run(models.Model):
     the queue (see `chat.models.queue`) is found without looking elsewhere.
     `told_at` is the date that the source of a run gives which was not worked on here; `ended_at`
     is then when it became final here.
+    `build` is the code of Turnstone that worked on it last, as settings.BUILD names it.
     `answer_form` says which form of rendering made `answer_html` (see `chat.stream.answers`).
     """
 
@@ -83,6 +84,7 @@ class Run(models.Model):
 
     provider = models.CharField(max_length=40, blank=True)
     model = models.CharField(max_length=200, blank=True)
+    build = models.CharField(max_length=80, blank=True, db_default="")
     input_tokens = models.PositiveBigIntegerField(null=True, blank=True)
     output_tokens = models.PositiveBigIntegerField(null=True, blank=True)
 

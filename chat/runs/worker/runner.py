@@ -238,8 +238,8 @@ def _policy(
 
 
 def _name_model(run: Run, provider: Provider) -> None:
-    run.provider, run.model = provider.name[:40], provider.model[:200]
-    store(run, provider=run.provider, model=run.model)
+    run.provider, run.model, run.build = provider.name[:40], provider.model[:200], settings.BUILD
+    store(run, provider=run.provider, model=run.model, build=run.build)
 
 
 def _spec(run: Run) -> PolicySpec | None:

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from agents.act.approval import needs_approval
+from agents.policies.makeup import makeup
 from chat.models import Conversation, Policy, PolicyVersion, Run, RunStatus
 from chat.policies import publish_seeds
 from chat.runs import tools
@@ -109,6 +110,26 @@ def test_the_network_that_was_switched_on_can_be_switched_off_again(
     assert tools_of[0] == tools_of[2]
     assert "http_get" in tools_of[1]
     assert Policy.objects.get(slug="explicit").latest.number == 3
+
+
+def test_a_release_with_another_prompt_publishes_a_version_by_itself(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_seeds()
+    team = Policy.objects.get(slug="rewoo")
+    own = team.publish(team.latest.spec.model_copy(update={"tools": ("calculator",)}))
+    monkeypatch.setattr(
+        "chat.models.policy.makeup", lambda spec: makeup(spec) | {"prompts": "others"}
+    )
+
+    publish_seeds()
+    publish_seeds()
+
+    explicit = Policy.objects.get(slug="explicit")
+    newest, before = explicit.versions.all()
+    assert (newest.number, newest.made_of["prompts"]) == (2, "others")
+    assert newest.content == before.content
+    assert team.latest == own
 
 
 def test_a_run_of_an_old_version_reaches_nothing_after_the_network_was_switched_off(

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from django.conf import settings
+
 from chat.models import ModelCall, Run, RunStatus, TurnStatus
 from chat.runs.worker import runner
 
@@ -18,6 +20,7 @@ def test_a_run_is_stored_turn_by_turn_with_its_answer(asked: Callable[..., Run])
     assert (run.status, run.reason, run.answer) == (RunStatus.SUCCEEDED, "answered", "It is **4**.")
     assert "<strong>4</strong>" in run.answer_html
     assert (run.provider, run.model, run.attempt) == ("scripted", "scripted", 1)
+    assert run.build == settings.BUILD != ""
     assert (first.tool, first.inputs, first.observation) == (
         "calculator",
         {"expression": "2 + 2"},

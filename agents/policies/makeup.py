@@ -1,0 +1,97 @@
+"""What a release adds to a policy's spec: its prompts, how replies are read, its tools' words.
+
+Two runs of one spec differ where one of these did. Each part is told by a digest, so that a version
+of a policy can say what made its runs, and a release that changes one publishes a new version.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, nodes
+
+from agents.policies.spec import PolicySpec
+from agents.tools.catalogue import described
+
+ROOT = Path(__file__).resolve().parents[2]
+PROMPTS = ROOT / "agents" / "prompts"
+READING = "agents.reading."
+SHARED = "agents.policies.with_goal"
+"""What wraps every policy, and has prompts of its own."""
+
+
+def makeup(spec: PolicySpec) -> dict[str, str]:
+    """Return the SHA-256 of each part, in hexadecimal; a policy that is not known here has none.
+
+    Of tools it is the name, the description and the schema; those of MCP servers are theirs. Of the
+    modules that read replies it is the source, comments too: rather a version too many than two
+    kinds of runs under one.
+    """
+    begin = f"agents.policies.{spec.policy}"
+    if not _file_of(begin).is_file():
+        return {}
+    modules = _closure((begin, SHARED))
+    return {
+        "prompts": _digest(_prompts(modules)),
+        "reading": _digest(_text(one) for one in modules if one.startswith(READING)),
+        "tools": _digest(json.dumps(one, sort_keys=True) for one in described(spec.tools)),
+    }
+
+
+def _file_of(module: str) -> Path:
+    return ROOT.joinpath(*module.split(".")).with_suffix(".py")
+
+
+@cache
+def _closure(begin: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the modules of the engine that these import, by any way, in order."""
+    seen: set[str] = set()
+    waiting = [*begin]
+    while waiting:
+        module = waiting.pop()
+        if module not in seen and _file_of(module).is_file():
+            seen.add(module)
+            waiting += re.findall(r"^from (agents[\w.]*) import", _text(module), re.MULTILINE)
+    return tuple(sorted(seen))
+
+
+@cache
+def _text(module: str) -> str:
+    return _file_of(module).read_text()
+
+
+@cache
+def _prompts(modules: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the text of each template that one of the modules names, and what those include."""
+    named = {
+        name
+        for module in modules
+        for name in re.findall(r"\"([\w/]+)\"", _text(module))
+        if (PROMPTS / f"{name}.j2").is_file()
+    }
+    files: set[Path] = set()
+    waiting = [PROMPTS / f"{name}.j2" for name in named]
+    while waiting:
+        file = waiting.pop()
+        if file not in files:
+            files.add(file)
+            waiting += _included(file)
+    return tuple(f"{file.relative_to(PROMPTS)}\n{file.read_text()}" for file in sorted(files))
+
+
+def _included(file: Path) -> Iterator[Path]:
+    """Yield what a template includes; of a name that is put together, all that it may come to."""
+    parsed = Environment(autoescape=True).parse(file.read_text())
+    for include in parsed.find_all(nodes.Include):
+        begin = next((one.value for one in include.find_all(nodes.Const)), "")
+        yield from PROMPTS.glob(f"{str(begin).removesuffix('.j2')}*.j2")
+
+
+def _digest(parts: Iterable[str]) -> str:
+    summed = hashlib.sha256()
+    for part in parts:
+        summed.update(hashlib.sha256(part.encode()).digest())
+    return summed.hexdigest()
