@@ -226,3 +226,8 @@ class ModelCall(Value):
     first_token_seconds: float | None = None
     seconds: float
     error: str = ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether the reply ends at the model's limit of length."""
+        return self.stop_reason == "length"

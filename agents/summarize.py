@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from agents.contracts import EndReason, Outcome, Purpose, Status, Turn
+from agents.contracts import EndReason, Message, Outcome, Purpose, Status, Turn
 from agents.errors import ErrorKind, ProviderError
-from agents.events import AnswerDelta, Event, ModelCalled, RunEnded
+from agents.events import AnswerDelta, Event, RunEnded
 from agents.model.model import Model
 from agents.model.tokens import tokens
 from agents.planning import GoalStatus, goal_plan_of
 from agents.policy import Summarize
 from agents.prompting.prompts import conversation, goal_and_transcript, render
 from agents.prompting.window import clamped, with_recent
+from agents.reading.prose import Verbatim
 from agents.state import State
-from agents.text import storable
 
 INSUFFICIENT = "ERROR: insufficient data for a reliable answer."
 _NO_SUMMARY = " The model could not sum up what it found: "
@@ -41,11 +41,14 @@ class FinalAnswer:
         reason = state.halted or EndReason.TURNS
         answer: list[str] = []
         message = self._message(reason, state)
+
+        def kept(text: str) -> AnswerDelta:
+            answer.append(text)
+            return AnswerDelta(text=text)
+
         try:
-            for event in self._ask(state):
-                if isinstance(event, AnswerDelta):
-                    answer.append(event.text)
-                yield event
+            reader = Verbatim(kept)
+            yield from self.model.read(reader, self._messages(state), purpose=Purpose.SUMMARIZE)
         except ProviderError as error:
             message = f"{message}{_NO_SUMMARY}{error}"
         if not "".join(answer).strip():
@@ -61,13 +64,8 @@ class FinalAnswer:
             )
         )
 
-    def _ask(self, state: State) -> Iterator[AnswerDelta | ModelCalled]:
-        messages = conversation(render("summarize"), state, goal_and_transcript(state))
-        for item in self.model.stream(messages, purpose=Purpose.SUMMARIZE):
-            if isinstance(item, ModelCalled):
-                yield item
-            elif item.kind == "answer":
-                yield AnswerDelta(text=storable(item.text))
+    def _messages(self, state: State) -> list[Message]:
+        return conversation(render("summarize"), state, goal_and_transcript(state))
 
     def _message(self, reason: EndReason, state: State) -> str:
         if reason is EndReason.REPEATS:

@@ -9,17 +9,14 @@ from agents.events import (
     ActionProposed,
     ActionStarted,
     Event,
-    ModelCalled,
     ObservationDelta,
     Observed,
 )
 from agents.model.model import Model
 from agents.policy import Act
 from agents.prompting.prompts import enclosed, render
-from agents.reading.thinking import ThinkingReader
-from agents.reading.trimmed import Trimmed
+from agents.reading.prose import Prose
 from agents.state import State
-from agents.text import storable
 
 
 @dataclass(frozen=True)
@@ -43,20 +40,10 @@ class ModelStepAct:
         yield from self._ask(call)
 
     def _ask(self, call: ToolCall) -> Iterator[Event]:
-        thinking, said = ThinkingReader(), Trimmed()
-        for item in self.model.stream(_messages(call), purpose="work"):
-            pieces = []
-            if isinstance(item, ModelCalled):
-                pieces = thinking.finish()
-            elif item.kind == "answer":
-                pieces = thinking.feed(storable(item.text))
-            for piece in pieces:
-                if not piece.is_thought and (shown := said.add(piece.text)):
-                    yield ObservationDelta(text=shown)
-            if isinstance(item, ModelCalled):
-                yield item
-        if said:
-            yield Observed(observation=Observation(text=said.text))
+        reader = Prose(lambda text: ObservationDelta(text=text))
+        yield from self.model.read(reader, _messages(call), purpose="work")
+        if reader.said:
+            yield Observed(observation=Observation(text=reader.said.text))
         else:
             empty = Observation(text="The model said nothing.", error=ToolFailed.__name__)
             yield Observed(observation=empty)

@@ -1,19 +1,41 @@
 """A model as the components see it: ask, read the tokens, and leave an exact record of the call."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from agents.contracts import Message, Purpose
+from agents.contracts import Message, ModelCall, Purpose
 from agents.control import Control
 from agents.errors import OutOfBudget
-from agents.events import ModelCalled
+from agents.events import Event, ModelCalled
 from agents.model.budget import Budget, Purse
 from agents.model.call import Failed, Metadata, ReasoningEngine
 from agents.providers.base import ModelRequest, Provider, Token
 
 RESERVED = Purpose.SUMMARIZE
 """The purpose of the one call that is made when the budget is used up: for a partial answer."""
+
+
+class Reader(Protocol):
+    """Takes a reply in while it comes, and says what of it is to be shown by then."""
+
+    @property
+    def done(self) -> bool:
+        """Tell whether nothing that follows can matter, so that the reply may be cut off."""
+        ...
+
+    def think_aloud(self, text: str, /) -> Iterable[Event]:
+        """Take what a reasoning model says to itself."""
+        ...
+
+    def feed(self, chunk: str, /) -> Iterable[Event]:
+        """Take more of the reply."""
+        ...
+
+    def finish(self, *, is_cut: bool) -> Iterable[Event]:
+        """Take the reply as complete, or as cut off by its limit of length."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -26,17 +48,43 @@ class Model:
     max_tokens: int | None = None
     budget: Purse = field(default_factory=Budget)
 
+    def read(
+        self,
+        reader: Reader,
+        messages: Sequence[Message],
+        *,
+        purpose: str,
+        as_json: bool = False,
+        stop: Sequence[str] = (),
+    ) -> Generator[Event, None, ModelCall]:
+        """Yield what `reader` shows of the reply, then the record of the call, and return that.
+
+        Use as `call = yield from model.read(...)`. Raises what `stream` does.
+        """
+        items = self.stream(
+            messages, purpose=purpose, as_json=as_json, stop=stop, enough=lambda: reader.done
+        )
+        for item in items:
+            if isinstance(item, ModelCalled):
+                yield from reader.finish(is_cut=item.call.is_cut)
+                yield item
+                call = item.call
+            elif item.kind == "reasoning":
+                yield from reader.think_aloud(item.text)
+            else:
+                yield from reader.feed(item.text)
+        return call
+
     def complete(
         self, messages: Sequence[Message], *, purpose: str, as_json: bool = False
     ) -> Generator[ModelCalled, None, str]:
         """Return the whole reply text; use as `reply = yield from model.complete(...)`."""
-        parts: list[str] = []
+        reply = ""
         for item in self.stream(messages, purpose=purpose, as_json=as_json):
             if isinstance(item, ModelCalled):
                 yield item
-            elif item.kind == "answer":
-                parts.append(item.text)
-        return "".join(parts)
+                reply = item.call.reply
+        return reply
 
     def stream(
         self,

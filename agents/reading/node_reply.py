@@ -38,6 +38,10 @@ class NodeReader:
             return Thought(kind=self._kind, text="", answer=text)
         return Thought(kind=self._kind, text=text)
 
+    def think_aloud(self, text: str) -> Iterator[ThoughtDelta | AnswerDelta]:
+        """Show nothing of what a reasoning model says to itself."""
+        return iter(())
+
     def feed(self, chunk: str) -> Iterator[ThoughtDelta | AnswerDelta]:
         """Take more of the reply; yield what it shows."""
         for field in self._object.feed(chunk):
@@ -49,7 +53,7 @@ class NodeReader:
             if self._kind is not None:
                 yield from self._show(self._kind)
 
-    def finish(self) -> Iterator[ThoughtDelta | AnswerDelta]:
+    def finish(self, *, is_cut: bool = False) -> Iterator[ThoughtDelta | AnswerDelta]:
         """Take the reply as complete, also where its object does not end."""
         self._kind = self._kind or _kind("".join(self._name))
         if self._kind is not None:

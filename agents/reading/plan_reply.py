@@ -35,6 +35,8 @@ class PlanReader:
     If it replaces the plan `before`, what changed is shown as well.
     """
 
+    done = False
+
     def __init__(self, before: CallPlan | None = None) -> None:
         self.plan = CallPlan()
         self._before = before
@@ -63,7 +65,7 @@ class PlanReader:
         for piece in self._thinking.feed(storable(chunk)):
             yield from self._take(piece.is_thought, piece.text)
 
-    def finish(self) -> Iterator[ThoughtDelta]:
+    def finish(self, *, is_cut: bool = False) -> Iterator[ThoughtDelta]:
         """Take the reply as complete; yield what was held back, and the calls as a list."""
         for piece in self._thinking.finish():
             yield from self._take(piece.is_thought, piece.text)

@@ -90,7 +90,7 @@ class ReplyReader:
             self._read(self._labels.feed(chunk))
         return self._new()
 
-    def finish(self) -> list[ThoughtDelta | AnswerDelta]:
+    def finish(self, *, is_cut: bool = False) -> list[ThoughtDelta | AnswerDelta]:
         """Take the reply as complete; return what was held back."""
         self._end()
         if not (self.reply.tool or self.reply.answer):

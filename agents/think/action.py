@@ -1,16 +1,15 @@
 """Think aloud, and then write one action as JSON, or the final answer between markers."""
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agents.contracts import Message, Observation, Thought, ThoughtKind, ToolCall
 from agents.errors import ParseError, ToolNotFound
-from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted
+from agents.events import AnswerDelta, Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, enclosed, render
 from agents.prompting.scratchpad import json_scratchpad
-from agents.providers.base import Token
 from agents.reading.action import WrittenAction, read_action
 from agents.reading.action_reply import ActionReader, ActionReply
 from agents.reading.thinking import Piece, ThinkingReader
@@ -47,16 +46,13 @@ class ActionThink:
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the thought and the answer as they come, then what they add up to."""
-        reader = ActionReader()
-        items = self.model.stream(
-            self._messages(state), purpose="think", stop=STOP, enough=lambda: reader.done
-        )
-        cut = yield from read_reply(reader, items)
-        node = concluded(reader.reply, self.toolkit, cut=cut)
-        if node is None and self._refuses(reader.reply.thought, state):
-            node = Thought(kind=ThoughtKind.THOUGHT, text=reader.reply.thought)
+        messages = self._messages(state)
+        reply, is_cut = yield from read_step(self.model, messages, purpose="think")
+        node = concluded(reply, self.toolkit, cut=is_cut)
+        if node is None and self._refuses(reply.thought, state):
+            node = Thought(kind=ThoughtKind.THOUGHT, text=reply.thought)
         if node is None:
-            node = yield from self._final(state, reader.reply.thought)
+            node = yield from self._final(state, reply.thought)
         yield ThoughtCompleted(node=node)
 
     def _messages(self, state: State) -> list[Message]:
@@ -79,18 +75,13 @@ class ActionThink:
         model = replace(self.model, temperature=cooler)
         work = f"{question_and_work(state)}{thought}\n\nFinal Answer: "
         messages = conversation(render("self_repair/final"), state, work)
-        answer: list[str] = []
-        cut = False
-        for event in _answered(model.stream(messages, purpose="final")):
-            if isinstance(event, AnswerDelta):
-                answer.append(event.text)
-            else:
-                cut = event.call.stop_reason == "length"
-            yield event
+        reader = _AnswerReader()
+        call = yield from model.read(reader, messages, purpose="final")
+        answer = reader.answer
         if not answer and thought:
             answer.append(thought)
             yield AnswerDelta(text=thought)
-        elif cut and answer:
+        elif call.is_cut and answer:
             answer.append(CUT_SHORT)
             yield AnswerDelta(text=CUT_SHORT)
         if not answer:
@@ -103,23 +94,15 @@ def question_and_work(state: State) -> str:
     return f"Question:\n{enclosed('question', state.goal)}\n{json_scratchpad(state)}"
 
 
-def read_reply(
-    reader: ActionReader, items: Iterator[Token | ModelCalled]
-) -> Generator[Event, None, bool]:
-    """Yield what a reply shows and the record of its call; return whether it was cut short."""
-    cut = False
-    for item in items:
-        if isinstance(item, ModelCalled):
-            cut = item.call.stop_reason == "length"
-            yield from reader.finish(is_cut=cut)
-            yield item
-        elif item.kind == "reasoning":
-            yield from reader.think_aloud(item.text)
-        else:
-            yield from reader.feed(item.text)
-    if cut and reader.reply.answer:
+def read_step(
+    model: Model, messages: Sequence[Message], *, purpose: str
+) -> Generator[Event, None, tuple[ActionReply, bool]]:
+    """Yield what a reply of one step shows; return it, and whether it was cut short."""
+    reader = ActionReader()
+    call = yield from model.read(reader, messages, purpose=purpose, stop=STOP)
+    if call.is_cut and reader.reply.answer:
         yield AnswerDelta(text=CUT_SHORT)
-    return cut
+    return reader.reply, call.is_cut
 
 
 def concluded(reply: ActionReply, toolkit: Toolkit, *, cut: bool) -> Thought | None:
@@ -166,24 +149,38 @@ def _call(action: WrittenAction, name: str, toolkit: Toolkit) -> ToolCall:
     return ToolCall(tool=name, inputs=action.inputs)
 
 
-def _answered(items: Iterator[Token | ModelCalled]) -> Iterator[AnswerDelta | ModelCalled]:
+class _AnswerReader:
     """Show a reply as answer, without labels, markers and what the model thought aloud."""
-    thinking, reader = ThinkingReader(), ActionReader()
-    before: type[Event] | None = None
-    for item in items:
-        is_last = isinstance(item, ModelCalled)
-        pieces = thinking.finish() if isinstance(item, ModelCalled) else _pieces(thinking, item)
-        events = [
-            event for piece in pieces if not piece.is_thought for event in reader.feed(piece.text)
-        ]
-        for event in [*events, *(reader.finish() if is_last else ())]:
-            if before not in (None, type(event)):
-                yield AnswerDelta(text="\n\n")
-            before = type(event)
-            yield AnswerDelta(text=event.text)
-        if isinstance(item, ModelCalled):
-            yield item
 
+    done = False
 
-def _pieces(thinking: ThinkingReader, token: Token) -> list[Piece]:
-    return thinking.feed(token.text) if token.kind == "answer" else []
+    def __init__(self) -> None:
+        self.answer: list[str] = []
+        self._thinking, self._reader = ThinkingReader(), ActionReader()
+        self._before: type[Event] | None = None
+
+    def think_aloud(self, text: str) -> Iterator[Event]:
+        """Show nothing of it."""
+        return iter(())
+
+    def feed(self, chunk: str) -> Iterator[Event]:
+        """Take more of the reply; yield what it shows."""
+        yield from self._shown(self._thinking.feed(chunk))
+
+    def finish(self, *, is_cut: bool) -> Iterator[Event]:
+        """Take the reply as complete; yield what was held back."""
+        yield from self._shown(self._thinking.finish())
+        yield from self._as_answer(self._reader.finish())
+
+    def _shown(self, pieces: Iterable[Piece]) -> Iterator[Event]:
+        for piece in pieces:
+            if not piece.is_thought:
+                yield from self._as_answer(self._reader.feed(piece.text))
+
+    def _as_answer(self, events: Iterable[ThoughtDelta | AnswerDelta]) -> Iterator[AnswerDelta]:
+        for event in events:
+            parted = self._before not in (None, type(event))
+            self._before = type(event)
+            for text in ("\n\n", event.text) if parted else (event.text,):
+                self.answer.append(text)
+                yield AnswerDelta(text=text)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 from agents.contracts import Message, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ToolError
-from agents.events import Event, ModelCalled, ThoughtCompleted, ThoughtDelta
+from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, enclosed, enclosed_goal, render
 from agents.reading.steps import PlanStep, Steps, parse_steps, substituted, with_quoted_variables
-from agents.reading.thinking import ThinkingReader
+from agents.reading.thinking import Piece, ThinkingReader
 from agents.reading.trimmed import Trimmed
 from agents.state import State, observed
 from agents.text import clipped, storable
@@ -51,27 +51,13 @@ class EvidenceThink:
             yield from answered(self.model, _solving(state, work), purpose="solve")
 
     def _plan(self, state: State, work: "Work") -> Iterator[Event]:
-        thinking, shown, said = ThinkingReader(), Trimmed(), list[str]()
+        reader = _StepsReader()
         purpose = "plan_again" if work.record else "plan_steps"
-        cut = False
-        for item in self.model.stream(self._planning(state, work), purpose=purpose):
-            if isinstance(item, ModelCalled):
-                pieces = thinking.finish()
-                cut = item.call.stop_reason == "length"
-            elif item.kind == "reasoning":
-                pieces = []
-                yield from _show(storable(item.text), shown)
-            else:
-                pieces = thinking.feed(storable(item.text))
-            for piece in pieces:
-                said += [] if piece.is_thought else [piece.text]
-                yield from _show(piece.text, shown)
-            if isinstance(item, ModelCalled):
-                yield item
-        plan = parse_steps("".join(said), work.evidence)
-        if cut:
+        call = yield from self.model.read(reader, self._planning(state, work), purpose=purpose)
+        plan = parse_steps("".join(reader.said), work.evidence)
+        if call.is_cut:
             plan = Steps(problem=_BREAKS_OFF)
-        yield ThoughtCompleted(node=self._planned(plan, shown.text, work))
+        yield ThoughtCompleted(node=self._planned(plan, reader.shown.text, work))
 
     def _planned(self, plan: Steps, text: str, work: "Work") -> Thought:
         usable = plan.steps and not plan.problem
@@ -172,6 +158,33 @@ def _solving(state: State, work: Work) -> list[Message]:
     )
 
 
-def _show(text: str, shown: Trimmed) -> Iterator[ThoughtDelta]:
-    if new := shown.add(text):
-        yield ThoughtDelta(text=new)
+class _StepsReader:
+    """Show all of a reply as thought; `said` is what was not thought aloud."""
+
+    done = False
+
+    def __init__(self) -> None:
+        self.shown, self.said = Trimmed(), list[str]()
+        self._thinking = ThinkingReader()
+
+    def think_aloud(self, text: str) -> Iterator[ThoughtDelta]:
+        """Take what a reasoning model says to itself."""
+        yield from self._show(storable(text))
+
+    def feed(self, chunk: str) -> Iterator[ThoughtDelta]:
+        """Take more of the reply; yield what it shows."""
+        yield from self._take(self._thinking.feed(storable(chunk)))
+
+    def finish(self, *, is_cut: bool) -> Iterator[ThoughtDelta]:
+        """Take the reply as complete; yield what was held back."""
+        yield from self._take(self._thinking.finish())
+
+    def _take(self, pieces: list[Piece]) -> Iterator[ThoughtDelta]:
+        for piece in pieces:
+            if not piece.is_thought:
+                self.said.append(piece.text)
+            yield from self._show(piece.text)
+
+    def _show(self, text: str) -> Iterator[ThoughtDelta]:
+        if new := self.shown.add(text):
+            yield ThoughtDelta(text=new)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from agents.contracts import Message, Thought, ThoughtKind, ToolCall
 from agents.errors import ParseError, ProviderError
-from agents.events import Event, ModelCalled, ThoughtCompleted, ThoughtDelta
+from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
 from agents.planning import Goal, GoalPlan, fallback_plan, goal_plan_of, read_goals, read_plan
 from agents.policy import Think
 from agents.prompting.prompts import conversation, enclosed_goal, render
 from agents.prompting.window import Window, clamped, with_recent
-from agents.reading.thinking import part_thinking
+from agents.reading.prose import Whole
 from agents.state import State
 from agents.tools.finishing import FAIL
 from agents.tools.toolkit import Toolkit
@@ -45,34 +45,22 @@ class GoalThink:
     def _plan(self, state: State) -> Iterator[Event]:
         rules = render("planned/plan", tools=self.toolkit.describe())
         messages = conversation(rules, with_recent(state, self.most // 2), enclosed_goal(state))
-        replies: list[str] = []
+        reader = Whole()
         plan = fallback_plan(state.goal[:_DESCRIPTION])
         try:
-            for item in self.model.stream(messages, purpose="plan_goals", as_json=True):
-                if not isinstance(item, ModelCalled):
-                    replies.append(item.text if item.kind == "answer" else "")
-                    continue
-                if not item.call.error:
-                    plan = _read(replies, plan)
-                    yield ThoughtDelta(text=plan.told())
-                yield item
+            yield from self.model.read(reader, messages, purpose="plan_goals", as_json=True)
+            plan = _plan_in(reader.said, plan)
+            yield ThoughtDelta(text=plan.told())
         except ProviderError as error:
             logger.warning("No plan could be made (%s); the task is one goal.", error)
         yield _fixed(plan, plan.told())
 
     def _adapt(self, state: State, plan: GoalPlan, failed: Goal) -> Iterator[Event]:
         rules = render("planned/adapt", tools=self.toolkit.describe())
-        replies: list[str] = []
-        goals: tuple[Goal, ...] = ()
-        for item in self.model.stream(
-            self._about(state, plan, failed, rules), purpose="adapt_plan", as_json=True
-        ):
-            if not isinstance(item, ModelCalled):
-                replies.append(item.text if item.kind == "answer" else "")
-                continue
-            goals = _goals(replies)
-            yield ThoughtDelta(text=_adapted(plan, goals))
-            yield item
+        reader, messages = Whole(), self._about(state, plan, failed, rules)
+        yield from self.model.read(reader, messages, purpose="adapt_plan", as_json=True)
+        goals = _goals_in(reader.said)
+        yield ThoughtDelta(text=_adapted(plan, goals))
         if goals:
             yield _fixed(plan.adapted(goals), _adapted(plan, goals))
         else:
@@ -94,16 +82,16 @@ def _fixed(plan: GoalPlan, text: str) -> ThoughtCompleted:
     return ThoughtCompleted(node=Thought(kind=ThoughtKind.THOUGHT, text=text, plan=kept))
 
 
-def _read(replies: list[str], otherwise: GoalPlan) -> GoalPlan:
+def _plan_in(said: str, otherwise: GoalPlan) -> GoalPlan:
     try:
-        return read_plan(part_thinking("".join(replies)).said)
+        return read_plan(said)
     except ParseError:
         return otherwise
 
 
-def _goals(replies: list[str]) -> tuple[Goal, ...]:
+def _goals_in(said: str) -> tuple[Goal, ...]:
     try:
-        return read_goals(part_thinking("".join(replies)).said)
+        return read_goals(said)
     except ParseError:
         return ()
 

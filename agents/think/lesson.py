@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from agents.contracts import Decision, EndReason, Message, Step
-from agents.events import Event, ModelCalled, ThoughtCompleted, ThoughtDelta
+from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.history.tries import last_try, lesson, lessons
 from agents.model.model import Model
 from agents.policy import Decide, Think
 from agents.prompting.prompts import conversation, enclosed, goal_and_transcript, render
-from agents.reading.thinking import ThinkingReader
-from agents.reading.trimmed import Trimmed
+from agents.reading.prose import Prose
 from agents.state import State
-from agents.text import storable
 
 NO_LESSON = "The last try did not come to an answer. I take another way."
 
@@ -45,22 +43,11 @@ class LessonThink:
 
     def _reflect(self, state: State, begun: State, halt: Decision) -> Iterator[Event]:
         learnt = lessons(state.turns)
-        thinking, text = ThinkingReader(), Trimmed()
-        messages = self._messages(state, begun, halt)
-        for item in self.model.stream(messages, purpose="learn"):
-            pieces = []
-            if isinstance(item, ModelCalled):
-                pieces = thinking.finish()
-            elif item.kind == "answer":
-                pieces = thinking.feed(storable(item.text))
-            for piece in pieces:
-                if not piece.is_thought and (shown := text.add(piece.text)):
-                    yield ThoughtDelta(text=shown)
-            if isinstance(item, ModelCalled):
-                yield item
-        if not text:
+        reader = Prose(lambda text: ThoughtDelta(text=text))
+        yield from self.model.read(reader, self._messages(state, begun, halt), purpose="learn")
+        if not reader.said:
             yield ThoughtDelta(text=NO_LESSON)
-        yield ThoughtCompleted(node=lesson(text.text or NO_LESSON, len(learnt) + 1))
+        yield ThoughtCompleted(node=lesson(reader.said.text or NO_LESSON, len(learnt) + 1))
 
     def _messages(self, state: State, begun: State, halt: Decision) -> list[Message]:
         earlier = [turn.thought.text for turn in lessons(state.turns) if turn.thought]

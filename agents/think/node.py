@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.contracts import Message, ThoughtKind
-from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted
+from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, goal_and_transcript, render
 from agents.reading.node_reply import NodeReader
@@ -25,18 +25,10 @@ class NodeThink:
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the text as it comes, then the node; an unreadable reply is a plain thought."""
         reader = NodeReader()
-        cut = False
-        for item in self.model.stream(
-            self._messages(state), purpose="think", as_json=True, enough=lambda: reader.done
-        ):
-            if isinstance(item, ModelCalled):
-                yield from reader.finish()
-                yield item
-                cut = item.call.stop_reason == "length"
-            elif item.kind == "answer":
-                yield from reader.feed(item.text)
+        messages = self._messages(state)
+        call = yield from self.model.read(reader, messages, purpose="think", as_json=True)
         node = reader.node
-        if cut and node.kind is ThoughtKind.FINAL:
+        if call.is_cut and node.kind is ThoughtKind.FINAL:
             node = node.model_copy(update={"answer": node.answer + CUT_SHORT})
             yield AnswerDelta(text=CUT_SHORT)
         yield ThoughtCompleted(node=node)

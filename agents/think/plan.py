@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 from agents.contracts import Message, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ProviderGarbled, ToolError
-from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted, ThoughtDelta
+from agents.events import AnswerDelta, Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, enclosed, enclosed_goal, render
 from agents.reading.calls import PlannedCall
 from agents.reading.plan import CallPlan
 from agents.reading.plan_reply import PlanReader
-from agents.reading.thinking import ThinkingReader
-from agents.reading.trimmed import Trimmed
+from agents.reading.prose import Prose
 from agents.state import State, observed
-from agents.text import clipped, storable
+from agents.text import clipped
 from agents.think.text import CUT_SHORT
 from agents.tools.toolkit import Toolkit
 
@@ -49,14 +48,7 @@ class PlanThink:
     def _plan(self, state: State, *, before: CallPlan | None) -> Iterator[Event]:
         reader = PlanReader(before)
         messages = self._planning(state, again=before is not None)
-        for item in self.model.stream(messages, purpose="plan"):
-            if isinstance(item, ModelCalled):
-                yield from reader.finish()
-                yield item
-            elif item.kind == "reasoning":
-                yield from reader.think_aloud(item.text)
-            else:
-                yield from reader.feed(item.text)
+        yield from self.model.read(reader, messages, purpose="plan")
         plan = reader.plan
         first = self._call(plan.calls[0]) if plan.calls else None
         kind = ThoughtKind.THOUGHT if first is None else ThoughtKind.ACTION
@@ -94,23 +86,15 @@ def answered(model: Model, messages: Sequence[Message], *, purpose: str) -> Iter
 
     Raises ProviderGarbled for a reply without an answer.
     """
-    thought, answer, thinking = Trimmed(), Trimmed(), ThinkingReader()
-    cut = False
-    for item in model.stream(messages, purpose=purpose):
-        if isinstance(item, ModelCalled):
-            yield from _shown(thinking.finish(), thought, answer)
-            yield item
-            cut = item.call.stop_reason == "length"
-        elif item.kind == "reasoning":
-            yield from _shown([(True, storable(item.text))], thought, answer)
-        else:
-            yield from _shown(thinking.feed(storable(item.text)), thought, answer)
-    if not answer:
+    reader = Prose(lambda text: AnswerDelta(text=text), lambda text: ThoughtDelta(text=text))
+    call = yield from model.read(reader, messages, purpose=purpose)
+    if not reader.said:
         raise ProviderGarbled("The model put nothing into its answer. The results are kept.")
-    text = answer.text + (CUT_SHORT if cut else "")
-    if cut:
+    answer = reader.said.text + (CUT_SHORT if call.is_cut else "")
+    if call.is_cut:
         yield AnswerDelta(text=CUT_SHORT)
-    yield ThoughtCompleted(node=Thought(kind=ThoughtKind.FINAL, text=thought.text, answer=text))
+    thought = reader.thought.text
+    yield ThoughtCompleted(node=Thought(kind=ThoughtKind.FINAL, text=thought, answer=answer))
 
 
 def plan_of(turn: Turn) -> CallPlan:
@@ -121,18 +105,6 @@ def plan_of(turn: Turn) -> CallPlan:
 
 def _has_plan(turn: Turn) -> bool:
     return turn.thought is not None and turn.thought.plan is not None
-
-
-def _shown(
-    pieces: Sequence[tuple[bool, str]], thought: Trimmed, answer: Trimmed
-) -> Iterator[Event]:
-    """Yield the pieces of a synthesis; once the answer has begun, nothing is a thought any more."""
-    for is_thought, text in pieces:
-        if not is_thought:
-            if shown := answer.add(text):
-                yield AnswerDelta(text=shown)
-        elif not answer and (shown := thought.add(text)):
-            yield ThoughtDelta(text=shown)
 
 
 def _synthesis(state: State, plan: CallPlan) -> list[Message]:

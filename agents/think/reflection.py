@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from agents.contracts import Thought, ThoughtKind, Turn
-from agents.events import Event, ModelCalled, ThoughtCompleted, ThoughtDelta
+from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
 from agents.policy import Think
 from agents.prompting.prompts import conversation, enclosed_goal, render
 from agents.prompting.window import Window, with_recent
-from agents.reading.thinking import part_thinking
+from agents.reading.prose import Whole
 from agents.state import State
 from agents.text import storable
 
@@ -34,22 +34,17 @@ class ReflectiveThink:
         if not _has_failed(state):
             yield from self.think(state)
             return
-        said = ""
         steps = Window(self.most, _STEPS).told(state.turns[-1 - _STEPS :])
         messages = conversation(
             render("planned/reflect"),
             with_recent(state, self.most // 4),
             f"{enclosed_goal(state)}{steps}",
         )
-        parts: list[str] = []
-        for item in self.model.stream(messages, purpose="reflect"):
-            if not isinstance(item, ModelCalled):
-                parts.append(item.text if item.kind == "answer" else "")
-                continue
-            said = storable(part_thinking("".join(parts)).said).strip()[:_LONGEST]
-            if said:
-                yield ThoughtDelta(text=said + BETWEEN)
-            yield item
+        reader = Whole()
+        yield from self.model.read(reader, messages, purpose="reflect")
+        said = storable(reader.said).strip()[:_LONGEST]
+        if said:
+            yield ThoughtDelta(text=said + BETWEEN)
         yield from self._knowing(said, state)
 
     def _knowing(self, said: str, state: State) -> Iterator[Event]:

@@ -15,10 +15,9 @@ from agents.model.model import Model
 from agents.policy import Think
 from agents.prompting.prompts import conversation, enclosed, render
 from agents.prompting.scratchpad import action_json
-from agents.reading.action_reply import ActionReader
 from agents.state import State
 from agents.text import clipped
-from agents.think.action import STOP, concluded, question_and_work, read_reply
+from agents.think.action import concluded, question_and_work, read_step
 from agents.tools.toolkit import Toolkit
 
 _ECHO = 2_000
@@ -44,14 +43,11 @@ class RepairThink:
             yield from self.think(state)
             return
         self.model.control.wait(retry.pause)
-        reader = ActionReader()
-        items = self.model.stream(
-            self._messages(state, retry), purpose="repair", stop=STOP, enough=lambda: reader.done
-        )
-        cut = yield from read_reply(reader, items)
-        node = concluded(reader.reply, self.toolkit, cut=cut)
+        messages = self._messages(state, retry)
+        reply, is_cut = yield from read_step(self.model, messages, purpose="repair")
+        node = concluded(reply, self.toolkit, cut=is_cut)
         if node is None:
-            yield from _after(reader.reply.thought, self.think(state))
+            yield from _after(reply.thought, self.think(state))
         else:
             yield ThoughtCompleted(node=node)
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 from agents.contracts import Image, Message, Role, Thought, ThoughtKind, ToolCall
 from agents.errors import ToolNotFound
-from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted
+from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.model.model import Model
 from agents.model.tokens import tokens
 from agents.planning import GoalPlan, goal_plan_of
 from agents.prompting.prompts import conversation, enclosed, enclosed_goal, render
 from agents.prompting.window import Window, with_recent
+from agents.reading.prose import Whole
 from agents.reading.structured.fields import complaints
 from agents.reading.structured.parse import Structured, parse_structured
 from agents.reading.structured.reply import StructuredReader
@@ -55,41 +56,23 @@ class StructuredThink:
         reader = StructuredReader(
             self.toolkit.names, lambda tool: is_at_last and self._name(tool) == COMPLETE
         )
-        problems: list[str] = []
-        for item in self.model.stream(
-            self._messages(state, plan), purpose="step", as_json=True, enough=lambda: reader.done
-        ):
-            if isinstance(item, ModelCalled):
-                yield from reader.finish()
-                yield item
-                problems = self._problems(reader.reply, item.call.stop_reason, is_whole=reader.done)
-            elif item.kind == "reasoning":
-                yield from reader.think_aloud(item.text)
-            else:
-                yield from reader.feed(item.text)
+        messages = self._messages(state, plan)
+        call = yield from self.model.read(reader, messages, purpose="step", as_json=True)
+        problems = self._problems(reader.reply, is_cut=call.is_cut and not reader.done)
         reply: Structured | None = reader.reply
         if problems:
-            reply = yield from self._repaired(reader.raw, problems)
+            reply = yield from self._repaired(call.reply, problems)
         yield from self._concluded(reader, reply, plan)
 
-    def _repaired(
-        self, raw: str, problems: list[str]
-    ) -> Generator[ModelCalled, None, Structured | None]:
+    def _repaired(self, raw: str, problems: list[str]) -> Generator[Event, None, Structured | None]:
         """Return the first repaired reply that can be read, None where none can."""
         cooler = replace(self.model, temperature=_REPAIR_TEMPERATURE)
         for _ in range(REPAIRS):
             messages = self._asks_for_repair(raw, problems)
-            stop_reason = ""
-            parts: list[str] = []
-            for item in cooler.stream(messages, purpose="repair", as_json=True):
-                if isinstance(item, ModelCalled):
-                    stop_reason = item.call.stop_reason
-                    yield item
-                elif item.kind == "answer":
-                    parts.append(item.text)
-            raw = "".join(parts)
+            call = yield from cooler.read(Whole(), messages, purpose="repair", as_json=True)
+            raw = call.reply
             reply = parse_structured(raw, self.toolkit.names)
-            problems = self._problems(reply, stop_reason, is_whole=not reply.is_half)
+            problems = self._problems(reply)
             if not problems:
                 return reply
         return None
@@ -103,9 +86,9 @@ class StructuredThink:
         )
         return [Message(role=Role.USER, content=rules)]
 
-    def _problems(self, reply: Structured, stop_reason: str, *, is_whole: bool) -> list[str]:
+    def _problems(self, reply: Structured, *, is_cut: bool = False) -> list[str]:
         """Return why a reply cannot be acted on, for the model that shall repair it."""
-        if reply.is_half or (stop_reason == "length" and not is_whole):
+        if reply.is_half or is_cut:
             return ["The reply breaks off before it is complete. Write it anew, and shorter."]
         if reply.error is not None:
             return [f"{reply.error.removesuffix(': ')}: it holds no JSON object with an action"]

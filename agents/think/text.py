@@ -1,15 +1,15 @@
 """Think in text: a thought, and then an action or a final answer, read while it streams."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
-from agents.contracts import Message, Thought, ThoughtKind, ToolCall
+from agents.contracts import Message, ModelCall, Thought, ThoughtKind, ToolCall
 from agents.errors import ToolError
-from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted
+from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, enclosed, render
 from agents.prompting.scratchpad import scratchpad
-from agents.reading.text_reply import ReplyReader
+from agents.reading.text_reply import ReplyReader, TextReply
 from agents.state import State
 from agents.text import storable
 from agents.tools.toolkit import Toolkit
@@ -26,41 +26,29 @@ class TextThink:
     model: Model
     toolkit: Toolkit
 
-    def __call__(self, state: State) -> Iterator[Event]:
+    def __call__(self, state: State) -> Generator[Event, None, None]:
         """Yield the thought and the answer as they come, then what they add up to."""
         reader = ReplyReader()
-        raw: list[str] = []
-        cut = False
-        for item in self.model.stream(
-            self._messages(state), purpose="think", stop=STOP, enough=lambda: reader.done
-        ):
-            if isinstance(item, ModelCalled):
-                yield from reader.finish()
-                yield item
-                cut = item.call.stop_reason == "length"
-            elif item.kind == "reasoning":
-                yield from reader.think_aloud(storable(item.text))
-            else:
-                raw.append(item.text)
-                yield from reader.feed(item.text)
-        if cut and reader.reply.answer:
+        messages = self._messages(state)
+        call = yield from self.model.read(reader, messages, purpose="think", stop=STOP)
+        if call.is_cut and reader.reply.answer:
             yield AnswerDelta(text=CUT_SHORT)
-        yield ThoughtCompleted(node=self._node(reader, "".join(raw), cut))
+        yield ThoughtCompleted(node=self._node(reader.reply, call))
 
     def _messages(self, state: State) -> list[Message]:
         rules = render("explicit/rules", tools=self.toolkit.describe())
         work = f"Question:\n{enclosed('question', state.goal)}\n{scratchpad(state, self.toolkit)}"
         return conversation(rules, state, work)
 
-    def _node(self, reader: ReplyReader, raw: str, cut: bool) -> Thought:
-        reply = reader.reply
+    def _node(self, reply: TextReply, call: ModelCall) -> Thought:
         if reply.answer:
-            answer = reply.answer + (CUT_SHORT if cut else "")
+            answer = reply.answer + (CUT_SHORT if call.is_cut else "")
             return Thought(kind=ThoughtKind.FINAL, text=reply.thought, answer=answer)
-        if reply.tool and not cut:
-            call = self._call(reply.tool[:_NAME_LIMIT], reply.tool_input)
-            return Thought(kind=ThoughtKind.ACTION, text=reply.thought, call=call)
-        return Thought(kind=ThoughtKind.THOUGHT, text=reply.thought or storable(raw).strip())
+        if reply.tool and not call.is_cut:
+            action = self._call(reply.tool[:_NAME_LIMIT], reply.tool_input)
+            return Thought(kind=ThoughtKind.ACTION, text=reply.thought, call=action)
+        text = reply.thought or storable(call.reply).strip()
+        return Thought(kind=ThoughtKind.THOUGHT, text=text)
 
     def _call(self, name: str, text: str) -> ToolCall:
         """Return the action; what cannot be read fails when it is called, as an observation."""

@@ -75,7 +75,7 @@ class StructuredReader:
                 if field.name == self._field:
                     yield from self._say(field.text)
 
-    def finish(self) -> Iterator[ThoughtDelta]:
+    def finish(self, *, is_cut: bool = False) -> Iterator[ThoughtDelta]:
         """Take the reply as complete; yield a thought that could not be shown before."""
         self.reply = parse_structured(self.raw, self._tools)
         if not self._field and self.reply.thought:
