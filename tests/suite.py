@@ -29,12 +29,10 @@ TOUCHES_THE_DATABASE = ("-m", "services and not browser and not processes")
 """What asks the other Postgres its own questions; processes that die are the same beside both."""
 RUNS, E2E, CHAOS = "tests/integration/runs", "tests/e2e", "tests/chaos"
 COMPUTES = ("tests/unit", "tests/conformance")
-SQL = ("tests/integration/reading", f"{RUNS}/test_line.py", f"{RUNS}/test_ask.py")
+SQL = ("tests/integration/reading", f"{RUNS}/queue/test_queue.py", f"{RUNS}/queue/test_ask.py")
 """What has SQL that another version could read otherwise: every run of the suite asks it."""
 REST = tuple(f"--ignore={place}" for place in (*COMPUTES, E2E, CHAOS))
-BOTH_SERVERS = tuple(
-    f"{E2E}/test_{name}.py" for name in ("cut_lines", "live_path", "live_pages", "slow_reader")
-)
+BOTH_SERVERS = (f"{E2E}/live",)
 """What asks the server of pages and sockets itself, and is asked of the other one, too."""
 OF_A_PIECE = {"the other web server": {"TURNSTONE_SERVER": "uvicorn"}}
 PIECES = {

@@ -110,7 +110,7 @@ def comparison(request: SignedInRequest, run_id: int, other_id: int) -> HttpResp
         "is_live": left.run.is_live or right.run.is_live,
         "seen": seen,
     }
-    template = "chat/_comparison.html" if request.htmx else "chat/compare.html"
+    template = "chat/compare/_comparison.html" if request.htmx else "chat/compare/compare.html"
     response = render(request, template, context)
     patch_vary_headers(response, ["HX-Request"])
     return response

@@ -156,7 +156,7 @@ def run_turns(request: SignedInRequest, run_id: int) -> HttpResponse:
     """Show the turns of one run of a conversation, when they are unfolded."""
     run = get_object_or_404(door.own_runs(request.user), pk=run_id)
     turns = Approval.objects.attach(run.turns.all())
-    return render(request, "chat/_run_turns.html", {"run": run, "turns": turns})
+    return render(request, "chat/run/_run_turns.html", {"run": run, "turns": turns})
 
 
 def _own(request: SignedInRequest, conversation_id: int) -> Conversation:

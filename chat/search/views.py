@@ -79,7 +79,7 @@ def search(request: SignedInRequest) -> HttpResponse:
     text = request.GET.get("q", "").strip()
     results = _results(request, text)
     is_partial = request.htmx and not request.htmx.history_restore_request
-    template = "chat/_search_results.html" if is_partial else "chat/search.html"
+    template = "chat/search/_search_results.html" if is_partial else "chat/search/search.html"
     # htmx shows nothing of a refusal; what it is sent says so, and asks again by itself.
     status = 429 if results.is_refused and not is_partial else 200
     response = render(request, template, {"text": text, "results": results}, status=status)

@@ -7,7 +7,7 @@ from chat.models import Approval, Run, Turn
 
 def render_turn(turn: Turn, run: Run) -> str:
     """Return the HTML of one turn, stored or not, with the approval that is attached to it."""
-    return render_to_string("chat/_turn.html", {"turn": turn, "run": run})
+    return render_to_string("chat/run/_turn.html", {"turn": turn, "run": run})
 
 
 def render_run(run: Run) -> str:
@@ -16,4 +16,4 @@ def render_run(run: Run) -> str:
     Read `run` before calling: its cursor must not be newer than the turns shown with it.
     """
     turns = Approval.objects.attach(run.turns.all())
-    return render_to_string("chat/_run.html", {"run": run, "turns": turns})
+    return render_to_string("chat/run/_run.html", {"run": run, "turns": turns})

@@ -136,20 +136,20 @@ def hidden_turns(turns: Sequence[Turn]) -> int:
     return max(0, len(turns) - SHOWN_TURNS)
 
 
-@register.inclusion_tag("chat/_long_text.html")
+@register.inclusion_tag("chat/run/_long_text.html")
 def long_text(turn: Turn, part: str) -> dict[str, Any]:
     """Show a turn's thought or observation: whole, or with its middle folded away."""
     text = fold((turn.thought if part == "thought" else turn.observation) or "")
     return {"text": text, "url": _text_url(turn, part) if text.is_far else ""}
 
 
-@register.inclusion_tag("chat/_long_text.html")
+@register.inclusion_tag("chat/run/_long_text.html")
 def folded(text: str) -> dict[str, Any]:
     """Show any text: whole, or with its middle folded away."""
     return {"text": fold(text), "url": ""}
 
 
-@register.inclusion_tag("chat/_inputs.html")
+@register.inclusion_tag("chat/run/_inputs.html")
 def turn_inputs(turn: Turn, with_json: bool | str) -> dict[str, Any]:
     """Show an action's inputs as names and values, with the JSON where it is asked for."""
     values = {

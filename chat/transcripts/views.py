@@ -38,7 +38,7 @@ def transcript(request: SignedInRequest, run_id: int) -> HttpResponse:
         "policies": offered(),
         "repeats": repeats_of(run),
     }
-    return render(request, "chat/transcript.html", context)
+    return render(request, "chat/transcript/transcript.html", context)
 
 
 @login_required
@@ -47,7 +47,7 @@ def turn_rows(request: SignedInRequest, run_id: int) -> HttpResponse:
     """Return what stands beside the turns from `?from=` on, for a page that follows the run."""
     run = _readable(request, run_id)
     rows, whole = rows_from(run, whole_number(request.GET.get("from", "")) or 1)
-    return render(request, "chat/_turn_rows.html", {"run": run, "rows": rows, "whole": whole})
+    return render(request, "chat/run/_turn_rows.html", {"run": run, "rows": rows, "whole": whole})
 
 
 @login_required
@@ -113,7 +113,9 @@ def model_call(request: SignedInRequest, run_id: int, number: int) -> HttpRespon
     """Show the exact request and reply of one model call."""
     run = _readable(request, run_id)
     call = _call(run, number)
-    template = "chat/_model_call.html" if request.htmx else "chat/model_call.html"
+    template = (
+        "chat/transcript/_model_call.html" if request.htmx else "chat/transcript/model_call.html"
+    )
     return render(request, template, {"run": run, "call": call, "shown": shown(call), "level": 3})
 
 
@@ -137,7 +139,7 @@ def _more(request: SignedInRequest, text: str) -> HttpResponse:
         "step": min(left, STEP),
         "url": request.path,
     }
-    return render(request, "chat/_more_text.html", context)
+    return render(request, "chat/run/_more_text.html", context)
 
 
 def _readable(request: SignedInRequest, run_id: int) -> Run:

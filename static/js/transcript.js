@@ -1,6 +1,6 @@
 // Reading a transcript with the keyboard: j and k go from turn to turn, the outline shows where.
 
-import { Reading } from "./live/reading.js"
+import { Reading } from "./reading/reading.js"
 import { answerApprovals } from "./page/approvals.js"
 import { addShortcuts } from "./page/shortcuts.js"
 

@@ -44,7 +44,7 @@ const log = new Element("div", { id: "log" })
 document.body.append(log)
 log.append(new DOMParser().parseFromString(html).body.firstElementChild)
 
-const { Connection } = await import("../../static/js/live/connection.js")
+const { Connection } = await import("../../static/js/transport/connection.js")
 const { Log } = await import("../../static/js/live/log.js")
 
 const states = {}

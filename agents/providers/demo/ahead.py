@@ -7,9 +7,9 @@ can do it.
 import json
 import re
 
-from agents.providers.demo.planning import Answer, Journey, failed, plan_ahead
+from agents.providers.demo.formats.planning import Answer, Journey, failed, plan_ahead
+from agents.providers.demo.formats.steps import Step
 from agents.providers.demo.request import Request
-from agents.providers.demo.steps import Step
 
 _RESULT = re.compile(r'\n<(result id="[0-9a-f]+")>\n')
 _BLOCKS = ("intent", "plan")

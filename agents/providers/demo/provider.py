@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agents.control import Control
 from agents.providers.base import Finish, ModelRequest, Token
-from agents.providers.demo.replies import reply_to
+from agents.providers.demo.formats.replies import reply_to
 from agents.providers.demo.request import read_request
 
 _TOKEN = re.compile(r"\s*\S{1,12}|\s+")

@@ -1,7 +1,7 @@
 // The first question of a conversation, which has a page of its own: posted until the server has it,
 // which is once, however often it was sent; then that page is opened.
 
-import { pause } from "../live/backoff.js"
+import { pause } from "../transport/backoff.js"
 import { signInAgain } from "../page/session.js"
 
 const AWAY = 502

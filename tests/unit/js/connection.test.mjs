@@ -20,7 +20,7 @@ class FakeSocket {
   close() {}
 }
 Object.assign(globalThis, { document, WebSocket: FakeSocket, addEventListener() {} })
-const { Connection } = await import("../../../static/js/live/connection.js")
+const { Connection } = await import("../../../static/js/transport/connection.js")
 
 beforeEach(() => {
   sockets.length = 0

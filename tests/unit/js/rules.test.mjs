@@ -5,8 +5,8 @@ import { sends } from "../../../static/js/composer/keys.js"
 import { isAfter } from "../../../static/js/live/cursor.js"
 import { elapsedInWords } from "../../../static/js/live/elapsed.js"
 import { isNearEnd, NEAR_PX } from "../../../static/js/live/near_end.js"
-import { EventReader } from "../../../static/js/live/event_reader.js"
-import { isFinal, lostWords, nextKind, pause } from "../../../static/js/live/backoff.js"
+import { EventReader } from "../../../static/js/transport/event_reader.js"
+import { isFinal, lostWords, nextKind, pause } from "../../../static/js/transport/backoff.js"
 import { wordsOf } from "../../../static/js/live/run_words.js"
 
 test("ids are ordered by attempt, then by seq", () => {
