@@ -186,8 +186,9 @@ def _stopped_by_signals(control: Control) -> Iterator[None]:
 
 def _listing(setup: ToolSetup) -> Iterator[str]:
     yield "Policies:"
-    for name, make in POLICIES.items():
-        about = (sys.modules[make.__module__].__doc__ or "").partition("\n")[0]
+    for name, declared in POLICIES.items():
+        module = sys.modules[declared.compose.__module__]
+        about = (module.__doc__ or "").partition("\n")[0]
         yield f"  {name:<20} {about}"
     yield "Tools (* reaches out of this machine):"
     for name in TOOLS:

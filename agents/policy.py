@@ -39,10 +39,10 @@ class Summarize(Protocol):
 
 @dataclass(frozen=True)
 class Policy:
-    """The four parts that the loop composes."""
+    """The four parts that the loop composes; a declared one is named by its declaration."""
 
-    name: str
     think: Think
     act: Act
     decide: Decide
     summarize: Summarize
+    name: str = ""

@@ -1,12 +1,21 @@
-"""The registry of policies: a sixth is one small file and one line here."""
+"""Build a policy of its spec: another one is a small file that declares it, imported here."""
 
 from dataclasses import replace
 
 from agents.act.approval import ApprovedAct
 from agents.decide import BudgetLimit
 from agents.errors import ConfigurationError
-from agents.policies import explicit, implicit, plan_execute, planned, reflexion, rewoo, self_repair
-from agents.policies.context import Build, Parts
+from agents.policies import (  # noqa: F401 (each declares itself)
+    explicit,
+    implicit,
+    plan_execute,
+    planned,
+    reflexion,
+    rewoo,
+    self_repair,
+)
+from agents.policies.context import Parts
+from agents.policies.declared import POLICIES
 from agents.policies.spec import PolicySpec
 from agents.policies.with_goal import with_goal
 from agents.policy import Policy
@@ -15,16 +24,7 @@ from agents.tools.finishing import COMPLETE, FAIL
 from agents.tools.mcp.tools import is_mcp
 from agents.tools.toolkit import Toolkit
 
-POLICIES: dict[str, Build] = {
-    "explicit": explicit.build,
-    "implicit": implicit.build,
-    "plan_execute": plan_execute.build,
-    "planned": planned.build,
-    "reflexion": reflexion.build,
-    "rewoo": rewoo.build,
-    "self_repair": self_repair.build,
-}
-
+__all__ = ["OWN_STEPS", "POLICIES", "build"]
 
 OWN_STEPS = frozenset({COMPLETE, FAIL, MODEL_STEP})
 """Actions that a policy offers by itself."""

@@ -5,21 +5,20 @@ makes the answer a partial one.
 """
 
 from agents.act.named_tool import NamedToolAct
-from agents.decide import TurnLimit, react
+from agents.decide import react
 from agents.policies.context import NoSettings, Parts
+from agents.policies.declared import policy
 from agents.policy import Policy
 from agents.summarize import FinalAnswer, PartialSummary
 from agents.think.plan import PlanThink
 
 
-def build(parts: Parts) -> Policy:
+@policy("plan_execute", NoSettings)
+def plan_execute(parts: Parts, _: NoSettings) -> Policy:
     """Return the policy for one run."""
-    parts.settings_as(NoSettings)
-    turns = parts.limits.max_turns
     return Policy(
-        name="plan_execute",
         think=PlanThink(parts.model, parts.toolkit),
         act=NamedToolAct(parts.toolkit, parts.model.control),
-        decide=TurnLimit(react, turns),
-        summarize=PartialSummary(FinalAnswer(parts.model, turns)),
+        decide=react,
+        summarize=PartialSummary(FinalAnswer(parts.model, parts.limits.max_turns)),
     )

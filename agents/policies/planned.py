@@ -13,10 +13,11 @@ from agents.act.corrected import CorrectedAct
 from agents.act.goals import GoalAct
 from agents.act.named_tool import NamedToolAct
 from agents.contracts import Observation, Value
-from agents.decide import FailureLimit, NoUnreadable, RepeatLimit, SameToolLimit, TurnLimit, react
+from agents.decide import FailureLimit, NoUnreadable, RepeatLimit, SameToolLimit, react
 from agents.errors import ErrorKind
 from agents.planning import needs_plan
 from agents.policies.context import Parts
+from agents.policies.declared import policy
 from agents.policy import Policy
 from agents.prompting.prompts import render
 from agents.summarize import ExplainedSummary, FinalAnswer
@@ -81,9 +82,9 @@ class Settings(Value):
     max_adaptations: int = Field(default=2, ge=0, le=20)
 
 
-def build(parts: Parts) -> Policy:
+@policy("planned", Settings)
+def planned(parts: Parts, settings: Settings) -> Policy:
     """Return the policy for one run."""
-    settings = parts.settings_as(Settings)
     model, turns = parts.model, parts.limits.max_turns
     toolkit = Toolkit([*parts.toolkit.tools, complete, fail])
     think = StructuredThink(
@@ -102,10 +103,9 @@ def build(parts: Parts) -> Policy:
     with_goals = GoalThink(stepwise, model, toolkit, _WANTED[settings.planning])
     plans_first = settings.planning == "always"
     return Policy(
-        name="planned",
         think=with_goals if plans_first else ShortcutThink(with_goals, tuple(toolkit.names)),
         act=CorrectedAct(settling, lambda _: UNREADABLE),
-        decide=TurnLimit(FailureLimit(decide, settings.max_failures), turns),
+        decide=FailureLimit(decide, settings.max_failures),
         summarize=ExplainedSummary(FinalAnswer(model, turns), settings.input_tokens),
     )
 

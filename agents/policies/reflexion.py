@@ -14,6 +14,7 @@ from agents.decide import FailureLimit, RepeatLimit, TurnLimit, react_in_text
 from agents.events import Event, RunEnded
 from agents.history.tries import last_try, lessons
 from agents.policies.context import Parts
+from agents.policies.declared import policy
 from agents.policy import Decide, Policy, Summarize
 from agents.state import State
 from agents.summarize import FinalAnswer
@@ -34,17 +35,16 @@ class Settings(Value):
     failures_per_try: int = Field(default=3, ge=1)
 
 
-def build(parts: Parts) -> Policy:
+@policy("reflexion", Settings)
+def reflexion(parts: Parts, settings: Settings) -> Policy:
     """Return the policy for one run."""
-    settings = parts.settings_as(Settings)
     model, turns = parts.model, parts.limits.max_turns
     bounded = FailureLimit(RepeatLimit(react_in_text), settings.failures_per_try)
     one_try = TurnLimit(bounded, settings.turns_per_try)
     return Policy(
-        name="reflexion",
         think=LessonThink(TextThink(model, parts.toolkit), model, one_try),
         act=NamedToolAct(parts.toolkit, model.control),
-        decide=TurnLimit(_NextTry(one_try, settings.tries, turns), turns),
+        decide=_NextTry(one_try, settings.tries, turns),
         summarize=_AfterTries(FinalAnswer(model, turns)),
     )
 

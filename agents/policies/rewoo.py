@@ -11,9 +11,10 @@ from pydantic import Field
 from agents.act.model_step import ModelStepAct
 from agents.act.named_tool import NamedToolAct
 from agents.contracts import EndReason, Value
-from agents.decide import TurnLimit, react
+from agents.decide import react
 from agents.events import Event, RunEnded
 from agents.policies.context import Parts
+from agents.policies.declared import policy
 from agents.policy import Policy, Summarize
 from agents.state import State
 from agents.summarize import FinalAnswer
@@ -26,15 +27,14 @@ class Settings(Value):
     max_reflections: int = Field(default=2, ge=0, le=20)
 
 
-def build(parts: Parts) -> Policy:
+@policy("rewoo", Settings)
+def rewoo(parts: Parts, settings: Settings) -> Policy:
     """Return the policy for one run."""
-    reflections = parts.settings_as(Settings).max_reflections
     model, turns = parts.model, parts.limits.max_turns
     return Policy(
-        name="rewoo",
-        think=EvidenceThink(model, parts.toolkit, reflections),
+        think=EvidenceThink(model, parts.toolkit, settings.max_reflections),
         act=ModelStepAct(NamedToolAct(parts.toolkit, model.control), model, MODEL_STEP),
-        decide=TurnLimit(react, turns),
+        decide=react,
         summarize=_Honest(FinalAnswer(model, turns)),
     )
 

@@ -10,9 +10,10 @@ from agents.act.corrected import CorrectedAct
 from agents.act.named_tool import NamedToolAct
 from agents.compat.hand_on import ExtrasAct
 from agents.contracts import Value
-from agents.decide import FailureLimit, RepeatLimit, TurnLimit, react_in_text
+from agents.decide import FailureLimit, RepeatLimit, react_in_text
 from agents.history.retries import Retries
 from agents.policies.context import Parts
+from agents.policies.declared import policy
 from agents.policy import Policy
 from agents.summarize import FinalAnswer
 from agents.think.action import ActionThink, complaint
@@ -49,10 +50,10 @@ class Settings(Value):
         return self
 
 
-def build(parts: Parts) -> Policy:
+@policy("self_repair", Settings)
+def self_repair(parts: Parts, settings: Settings) -> Policy:
     """Return the policy for one run."""
-    settings = parts.settings_as(Settings)
-    model, toolkit, turns = parts.model, parts.toolkit, parts.limits.max_turns
+    model, toolkit = parts.model, parts.toolkit
     model = replace(
         model,
         temperature=settings.temperature if model.temperature is None else model.temperature,
@@ -69,9 +70,8 @@ def build(parts: Parts) -> Policy:
     act = RetriedAct(CorrectedAct(by_name, complaint), retries)
     decide = FailureLimit(react_in_text, settings.max_failures)
     return Policy(
-        name="self_repair",
         think=PrunedThink(think, toolkit) if settings.prune_inputs else think,
         act=act,
-        decide=TurnLimit(RepeatLimit(decide, times=2 * (tool_errors + 1)), turns),
-        summarize=FinalAnswer(parts.model, turns),
+        decide=RepeatLimit(decide, times=2 * (tool_errors + 1)),
+        summarize=FinalAnswer(parts.model, parts.limits.max_turns),
     )

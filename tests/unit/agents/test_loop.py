@@ -104,7 +104,7 @@ def test_an_action_that_is_cut_off_keeps_its_output_and_is_closed() -> None:
     thinks = policy_that_thinks(ThoughtCompleted(node=node))
     state = State("Q?")
 
-    end_of(Policy("test", thinks.think, act, react, never), state)
+    end_of(Policy(thinks.think, act, react, never, name="test"), state)
 
     observation = state.turns[0].observation
     assert observation is not None
@@ -154,7 +154,7 @@ def test_a_reply_is_silent_until_some_of_it_is_told(told: Event) -> None:
             silences.append(control.is_silent)
         raise Stopped
 
-    list(run(Policy("test", think, never, react, never), State("Q?"), control))
+    list(run(Policy(think, never, react, never, name="test"), State("Q?"), control))
 
     assert silences == [True, False, True]
 
@@ -169,7 +169,7 @@ def test_the_reason_of_a_halt_reaches_the_summary() -> None:
         seen.append(state.halted)
         yield AnswerDelta(text="x")
 
-    list(run(Policy("test", never, never, halts, summarize), State("Q?"), Control()))
+    list(run(Policy(never, never, halts, summarize, name="test"), State("Q?"), Control()))
 
     assert seen == [EndReason.REPEATS]
 
@@ -187,7 +187,7 @@ def test_a_worker_that_is_leaving_ends_its_step_and_begins_no_other() -> None:
 
     call = ToolCall(tool="x", inputs={})
     state = State("Q?")
-    policy = Policy("test", think, act, react, never)
+    policy = Policy(think, act, react, never, name="test")
 
     with pytest.raises(Interrupted):
         list(run(policy, state, control))

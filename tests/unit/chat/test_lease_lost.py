@@ -23,7 +23,7 @@ def finds_its_run_gone(_: State) -> Iterator[Event]:
 
 
 def test_a_lost_lease_leaves_the_loop_and_ends_no_run() -> None:
-    policy = Policy("lost", acts, finds_its_run_gone, react, finds_its_run_gone)
+    policy = Policy(acts, finds_its_run_gone, react, finds_its_run_gone, name="lost")
     events = loop.run(policy, State(goal="?"), Control())
     told = [next(events).type, next(events).type]
 
