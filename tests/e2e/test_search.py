@@ -108,3 +108,17 @@ def test_the_results_can_be_used_by_everyone(
     found = Axe().run(page)
 
     assert found.violations_count == 0, found.generate_report()
+
+
+def test_a_long_title_ends_at_the_edge_of_a_telephone(
+    page: Page, sign_in: Callable[[Page, User], None], ada: User
+) -> None:
+    title = "A conversation about bernache that goes on and on as titles of first questions do"
+    Conversation.objects.create(owner=ada, title=title)
+    page.set_viewport_size({"width": 390, "height": 844})
+    sign_in(page, ada)
+    page.goto("/search/?q=bernache")
+
+    link = page.get_by_role("link", name=title)
+    expect(link).to_be_visible()
+    assert link.evaluate("link => link.getBoundingClientRect().right <= innerWidth")
