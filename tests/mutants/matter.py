@@ -144,6 +144,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "chat/live/reader.py": (f"{LIVE}/streams/test_reader.py", *_FOLLOW, f"{LIVE}/test_leaving.py"),
     "chat/live/access.py": (
+        f"{LIVE}/streams/test_news.py",
         f"{LIVE}/rights/test_strangers.py",
         f"{LIVE}/transports/test_bad_messages.py",
         f"{LIVE}/test_approve.py",
@@ -179,6 +180,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{LIVE}/transports/test_event_stream.py",
     ),
     "chat/live/commands.py": (
+        f"{UNIT}/live/test_rejections.py",
         f"{LIVE}/transports/test_bad_messages.py",
         f"{LIVE}/rights/test_strangers.py",
     ),
