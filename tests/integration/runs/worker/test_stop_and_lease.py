@@ -162,8 +162,9 @@ def rename(before: str, after: str) -> None:
         cursor.execute(f"ALTER TABLE chat_run RENAME COLUMN {before} TO {after}")
 
 
+@pytest.mark.parametrize("has_looked", [False, True], ids=["at once", "after a heartbeat"])
 def test_an_end_whose_commit_was_not_answered_is_told_as_what_it_is(
-    asked: Callable[..., Run], valkey: Redis, wait_for: WaitFor
+    asked: Callable[..., Run], valkey: Redis, wait_for: WaitFor, has_looked: bool
 ) -> None:
     run = asked([{"say": "Final Answer: 4"}])
     lost: list[str] = []
@@ -175,6 +176,8 @@ def test_an_end_whose_commit_was_not_answered_is_told_as_what_it_is(
         return execute(sql, *rest)
 
     def break_off() -> None:
+        if has_looked:  # the run is not held any more, so this worker is told to let go of it
+            watch()._look()
         raise OperationalError("The connection is gone, and nobody knows what became of it.")
 
     with connection.execute_wrapper(lose_the_answer):
