@@ -137,9 +137,10 @@ function follow(focus) {
 
   function stopAll() {
     if (log.live.length === 0) return
-    status.textContent = "Stopping"
     stopping.all()
     showStop()
+    showLine()
+    status.textContent = root.dataset.connection === "lost" ? line.textContent : "Stopping"
     focus.toHome()
   }
 

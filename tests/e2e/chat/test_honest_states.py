@@ -110,7 +110,10 @@ def test_a_stop_without_a_line_goes_out_when_there_is_one(
     expect(page.get_by_text("Connection lost")).to_be_visible()
 
     page.keyboard.press("Escape")
-    expect(page.get_by_text("The run will be stopped then.")).to_be_visible()
+    expect(page.locator("#connection")).to_contain_text("The run will be stopped then.")
+    expect(page.get_by_role("status").and_(page.locator("#status"))).to_contain_text(
+        "The run will be stopped then."
+    )
     assert Run.objects.get().status == "running"
     stack.start()
 
