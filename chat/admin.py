@@ -1,14 +1,17 @@
-"""The administration: accounts can be changed, what was recorded can only be read."""
+"""The administration: accounts can be changed; runs can be stopped, and otherwise only read."""
 
-from django.contrib import admin
-from django.db.models import Model
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from chat.models import Approval, Conversation, ModelCall, Policy, PolicyVersion, Run, Turn, User
+from chat.operations.requeue import CannotRequeue, requeue
 from chat.people.admin import PersonAdmin
+from chat.people.roles import Role, role_of
 from chat.record_admin import ModelAdmin, PersonFilter, ReasonFilter, RecordAdmin
+from chat.runs.stop import BY_AN_ADMINISTRATOR, stop
 from chat.runs.words import seconds
 
 admin.site.site_header = admin.site.site_title = "Turnstone"
@@ -35,6 +38,30 @@ class RunAdmin(RecordAdmin):
     list_select_related = ("owner", "policy_version__policy")
     list_filter = ("status", ReasonFilter, "created_at", PersonFilter, "policy_version__policy")
     search_fields = ("=id", "=owner__username")
+    actions = ("stop_runs", "requeue_runs")
+
+    @admin.action(description="Stop the selected runs", permissions=["operate"])
+    def stop_runs(self, request: HttpRequest, runs: "QuerySet[Run]") -> None:
+        """End those that have not; what they have so far is kept."""
+        stopped = sum(stop(run, BY_AN_ADMINISTRATOR) for run in runs)
+        rest = len(runs) - stopped
+        said = f"{stopped} to stop." + (f" {rest} had ended already." if rest else "")
+        messages.success(request, said)
+
+    @admin.action(
+        description="Give the selected runs to the next free worker", permissions=["operate"]
+    )
+    def requeue_runs(self, request: HttpRequest, runs: "QuerySet[Run]") -> None:
+        """Take them from the workers that hold them, and say what became of each."""
+        for run in runs:
+            try:
+                messages.success(request, requeue(run.pk))
+            except CannotRequeue as error:
+                messages.warning(request, str(error))
+
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        """Tell whether somebody may end runs and move them, which reviewers may not."""
+        return isinstance(request.user, User) and role_of(request.user) is Role.ADMIN
 
     @admin.display
     def transcript(self, run: Run) -> SafeString:

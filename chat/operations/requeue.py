@@ -1,4 +1,4 @@
-"""Put runs back into the line by hand: from a worker that is gone, stuck or not wanted any more."""
+"""Put runs back into the queue by hand: from a worker that is gone, stuck or not wanted more."""
 
 from django.db import transaction
 
@@ -32,4 +32,4 @@ def requeue(run_id: int) -> str:
     if not taken_from:
         return f"Run {run_id} was queued; workers were told of it again."
     announce_interrupted(run)
-    return f"Run {run_id} was taken from {taken_from} and put back into the line."
+    return f"Run {run_id} was taken from {taken_from} and put back into the queue."

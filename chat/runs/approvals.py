@@ -34,7 +34,7 @@ from chat.stream.channel import Channel
 from chat.stream.render import render_turn
 
 MAX_RESUMED = 100
-"""How many runs one pass puts back into the line."""
+"""How many runs one pass puts back into the queue."""
 
 CHANGED = "What was to be run is not what was asked about."
 SILENT = "Nobody answered in time."
@@ -167,7 +167,7 @@ def _waiting_for_nothing() -> QuerySet[Run]:
 
 
 def _resume(run_id: int) -> None:
-    """Put a run that has its answer back into the line."""
+    """Put a run that has its answer back into the queue."""
     waiting = Run.objects.filter(pk=run_id, status=RunStatus.WAITING)
     waiting.update(status=RunStatus.INTERRUPTED)
 

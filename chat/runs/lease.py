@@ -107,7 +107,7 @@ def renew(run_ids: Collection[int], worker: str) -> None:
 
 
 def release_expired() -> list[int]:
-    """Put runs whose worker is gone back into the line and return them.
+    """Put runs whose worker is gone back into the queue and return them.
 
     Each is released in a transaction of its own, and one that somebody is writing to is left for
     the next time. What its worker did after its last sign of life counts for nothing.

@@ -23,7 +23,7 @@ SUMMARY = {
 
 
 class Command(BaseCommand):
-    """Show runs as they are stored, put them back into the line, end them, and verify them."""
+    """Show runs as they are stored, put them back into the queue, end them, and verify them."""
 
     help = __doc__ or ""
 

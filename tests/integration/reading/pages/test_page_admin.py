@@ -5,10 +5,12 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.test import Client
 from django.utils import timezone
 
 from chat.models import Run, User
+from chat.runs.lease import claim
 from tests.integration.reading.pages.test_page_transcript import stored_call
 
 TellRun = Callable[..., Run]
@@ -129,3 +131,49 @@ def test_every_record_can_be_opened(root: Client, ada: User, tell: TellRun) -> N
         ("modelcall", call.pk),
     ):
         assert root.get(f"/admin/chat/{name}/{pk}/change/").status_code == 200
+
+
+def act(client: Client, action: str, *runs: Run) -> str:
+    chosen = {"action": action, "_selected_action": [run.pk for run in runs]}
+    answer = client.post("/admin/chat/run/", chosen, follow=True)
+    return answer.content.decode()
+
+
+def test_an_administrator_stops_runs_from_their_list(
+    root: Client, asked: Callable[..., Run], ada: User, tell: TellRun
+) -> None:
+    waiting, ended = asked([{"say": "hm"}]), tell(ada, answer="So.")
+
+    page = act(root, "stop_runs", waiting, ended)
+
+    waiting.refresh_from_db()
+    assert (waiting.status, waiting.message) == ("stopped", "Stopped by an administrator.")
+    assert "1 to stop. 1 had ended already." in page
+
+
+def test_an_administrator_gives_a_run_to_another_worker(
+    root: Client, asked: Callable[..., Run], ada: User, tell: TellRun
+) -> None:
+    held = claim(asked([{"say": "hm"}]).pk, "far:1:x")
+    assert held is not None
+
+    page = act(root, "requeue_runs", held, tell(ada, answer="So."))
+
+    held.refresh_from_db()
+    assert held.status == "interrupted"
+    assert "was taken from far:1:x and put back into the queue" in page
+    assert "has ended (succeeded); ask its question again." in page
+
+
+def test_who_may_only_look_at_runs_stops_none(asked: Callable[..., Run], db: None) -> None:
+    looker = User.objects.create_user("looker", is_staff=True)
+    looker.user_permissions.add(Permission.objects.get(codename="view_run"))
+    client = Client()
+    client.force_login(looker)
+    run = asked([{"say": "hm"}])
+
+    assert client.get("/admin/chat/run/").status_code == 200
+    act(client, "stop_runs", run)
+
+    run.refresh_from_db()
+    assert run.is_live

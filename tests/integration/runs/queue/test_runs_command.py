@@ -95,7 +95,7 @@ def test_a_run_that_is_not_there_is_said_to_be_missing(transactional_db: None) -
 def test_a_run_is_taken_from_its_worker_which_can_write_no_more(held: Run) -> None:
     words = runs("requeue", str(held.pk))
 
-    assert words == f"Run {held.pk} was taken from far:1:x and put back into the line.\n"
+    assert words == f"Run {held.pk} was taken from far:1:x and put back into the queue.\n"
     with pytest.raises(LeaseLost):
         fence(held, message="late")
     runner.work(held.pk)
