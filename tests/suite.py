@@ -29,7 +29,12 @@ TOUCHES_THE_DATABASE = ("-m", "services and not browser and not processes")
 """What asks the other Postgres its own questions; processes that die are the same beside both."""
 RUNS, E2E, CHAOS = "tests/integration/runs", "tests/e2e", "tests/chaos"
 COMPUTES = ("tests/unit", "tests/conformance")
-SQL = ("tests/integration/reading", f"{RUNS}/queue/test_queue.py", f"{RUNS}/queue/test_ask.py")
+SQL = (
+    "tests/integration/reading",
+    f"{RUNS}/queue/test_queue.py",
+    f"{RUNS}/queue/test_ask.py",
+    "tests/integration/operations/test_backup.py",
+)
 """What has SQL that another version could read otherwise: every run of the suite asks it."""
 REST = tuple(f"--ignore={place}" for place in (*COMPUTES, E2E, CHAOS))
 BOTH_SERVERS = (f"{E2E}/live",)

@@ -249,6 +249,27 @@ def test_code_in_an_answer_from_right_to_left_is_not_mirrored(page: Page, ada: U
     assert places == sorted(places)
 
 
+def test_code_and_data_of_an_action_are_not_mirrored(page: Page, ada: User) -> None:
+    run = answered(ada, "تم")
+    run.turns.create(
+        index=0,
+        attempt=1,
+        kind="action",
+        thought="أحسب",
+        tool="python_repl",
+        inputs={"code": "print('كود', 1)"},
+        observation="('كود', 1)",
+        status="complete",
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+    )
+    page.goto(run.get_absolute_url())
+
+    expect(page.locator(".turn__thought")).to_have_css("direction", "rtl")
+    expect(page.locator(".turn__observation")).to_have_css("direction", "ltr")
+    expect(page.locator(".inputs__pair dd").first).to_have_css("direction", "ltr")
+
+
 def test_a_hostile_answer_that_grows_leaves_the_page_to_its_reader(page: Page, ada: User) -> None:
     page.goto("/")
     steps = page.evaluate(

@@ -65,6 +65,31 @@ def test_a_message_sent_twice_at_once_is_one_run(
     assert [run.pk for run in made] == [conversation.runs.get().pk] * 2
 
 
+def test_of_two_questions_at_once_one_follows_the_other(
+    conversation: Conversation, scripted: Scripted, wait_for: Callable[..., None]
+) -> None:
+    version = scripted([])
+
+    def send(question: str) -> None:
+        try:
+            message_id = uuid.uuid4()
+            ask(conversation, question, policy_version=version, client_message_id=message_id)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=send, args=(question,)) for question in ("One?", "Two?")]
+    with transaction.atomic():
+        Conversation.objects.select_for_update().get(pk=conversation.pk)
+        for thread in threads:
+            thread.start()
+        wait_for(lambda: waiting_for_locks() == 2, "both to come to where only one may go on")
+    for thread in threads:
+        thread.join(20)
+
+    first, second = conversation.runs.order_by("pk")
+    assert (first.parent, second.parent) == (None, first)
+
+
 def waiting_for_locks() -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
