@@ -126,6 +126,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "chat/stream/deferred.py": (f"{RUNS}/worker/test_redis_away.py",),
     "chat/live/event_stream.py": (f"{LIVE}/transports/test_event_stream.py",),
     "chat/live/followers.py": (
+        f"{UNIT}/live/test_news_follower.py",
         *_FOLLOW,
         f"{LIVE}/streams/test_places.py",
         f"{LIVE}/transports/test_watched.py",
@@ -172,6 +173,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{LIVE}/streams/test_untold_news.py",
     ),
     "chat/live/viewer.py": (
+        f"{LIVE}/rights/test_revoked.py",
         f"{LIVE}/streams/test_follow.py",
         f"{LIVE}/rights/test_strangers.py",
         f"{LIVE}/transports/test_slow_page.py",

@@ -18,7 +18,7 @@ from chat.models import Conversation, Run, RunStatus, User
 from chat.runs.ending import give_up
 from chat.runs.lease import claim
 from chat.stream.channel import Channel
-from chat.stream.frames import run_ended
+from chat.stream.frames import encode, run_ended
 from chat.stream.publisher import publisher
 from chat.stream.server_events import TurnDelta
 from chat.stream.streams import run_key
@@ -97,6 +97,24 @@ async def test_a_page_opened_late_is_sent_what_it_missed_before_it_has_caught_up
     await page.hello({str(run.pk): "1-7"}, after=run.pk)
 
     assert page.text(run.pk) == "".join(f"{number} " for number in range(7, 50))
+
+
+async def test_what_lies_behind_a_gap_of_the_backlog_is_sent_after_what_is_stored(
+    page_of: PageOf, ada: User, conversation: Conversation, claimed: Claimed, valkey: Redis
+) -> None:
+    run, _ = await claimed()
+    for place, text in (("1-1", "seen "), ("1-2", "next "), ("1-7", "behind")):
+        valkey.xadd(run_key(run.pk), {"d": encode([delta(text)])}, id=place)
+    await Run.objects.filter(pk=run.pk).aupdate(stream_id="1-6")
+    page = await page_of(ada, conversation)
+    await page.hello({str(run.pk): "1-1"}, after=run.pk)
+
+    shown = [frame for frame in page.frames if frame["type"] in ("events", "run.snapshot")]
+    assert [(frame["type"], frame["id"]) for frame in shown] == [
+        ("events", "1-2"),
+        ("run.snapshot", "1-6"),
+        ("events", "1-7"),
+    ]
 
 
 async def test_a_page_that_is_further_behind_than_the_stream_is_sent_what_is_stored(

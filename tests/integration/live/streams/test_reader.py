@@ -40,3 +40,7 @@ async def test_the_task_of_a_page_that_left_does_not_read_for_the_next_one(
         await leaving  # for the end of the first page's task, which the second page's is not
     await reader.leave(comes)
     assert asyncio.all_tasks() == others
+
+
+async def test_a_stream_that_is_not_there_begins_at_its_beginning(valkey: object) -> None:
+    assert await Reader().top("conversation:0") == StreamId(0, 0)
