@@ -21,16 +21,18 @@ environment: # What running needs
 environment-dev: # What developing needs
 	@$(ENVIRONMENT) --dev
 
-check: environment-dev ## Look at form, lint, types, imports and migrations
+check: environment-dev ## Look at form, lint, types, imports and migrations, Python and JavaScript
 	$(BIN) -m ruff format --check .
 	$(BIN) -m ruff check .
 	$(BIN) -m mypy
 	.venv/bin/lint-imports
+	$(BIN) tests/suite.py --form look
 	$(BIN) -m project.local.throwaway $(BIN) manage.py makemigrations --check --dry-run
 
 format: environment-dev ## Put the code in form
 	$(BIN) -m ruff format .
 	$(BIN) -m ruff check --fix .
+	$(BIN) tests/suite.py --form mend
 
 test: environment-dev ## Install what the suite needs and run all of it (ARGS= for pytest)
 	@$(BIN) tests/suite.py $(ARGS)

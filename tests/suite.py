@@ -50,6 +50,8 @@ PIECES = {
     "chaos": (CHAOS,),
 }
 """The suite in pieces, the longest first; together they leave nothing out."""
+FORM = {"look": ("ci",), "mend": ("check", "--write")}
+"""What Biome does with the pages' modules."""
 LANES = 2
 """A third gains two minutes of fifteen on two cores, and what has limits of seconds misses them."""
 
@@ -58,10 +60,14 @@ def main() -> int:
     """Prepare, run every part of the suite, print the whole time, return the first bad code."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--postgres", help="run only what touches the database, on this version")
+    parser.add_argument("--form", choices=("look", "mend"), help="of the pages' modules; no test")
     options, words = parser.parse_known_args()
     began = time.monotonic()
     os.chdir(ROOT)
     os.environ["PATH"] = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    if options.form:
+        prepare_node()
+        return run(["npx", "biome", *FORM[options.form]])
     prepare()
     if options.postgres:
         codes = [run_on_postgres(options.postgres, words)]
@@ -92,6 +98,15 @@ def run_all() -> list[int]:
 
 def prepare() -> None:
     """Install Node's packages, a browser and bubblewrap where they are missing."""
+    prepare_node()
+    if not os.environ.get("TURNSTONE_CHROMIUM"):
+        os.environ["TURNSTONE_CHROMIUM"] = browser()
+    if shutil.which("bwrap") is None and can_install():
+        install("bubblewrap")
+
+
+def prepare_node() -> None:
+    """Install Node where it is missing or old, and its packages."""
     if node_version() < OLDEST_NODE:
         lock = "requirements-node.lock"
         require([sys.executable, "-m", "uv", "pip", "install", "--require-hashes", "-r", lock])
@@ -99,10 +114,6 @@ def prepare() -> None:
     lock_file = ROOT / "package-lock.json"
     if not installed.exists() or installed.stat().st_mtime < lock_file.stat().st_mtime:
         require(["npm", "ci", "--no-audit", "--no-fund"])
-    if not os.environ.get("TURNSTONE_CHROMIUM"):
-        os.environ["TURNSTONE_CHROMIUM"] = browser()
-    if shutil.which("bwrap") is None and can_install():
-        install("bubblewrap")
 
 
 def node_version() -> tuple[int, ...]:

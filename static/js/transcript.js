@@ -74,11 +74,15 @@ function watch() {
     const turn = turns[Math.max(0, reached())]
     if (rows.has(turn?.id)) mark(rows.get(turn.id))
   }
-  addEventListener("scroll", () => {
-    if (isAsked) return
-    isAsked = true
-    requestAnimationFrame(look)
-  }, { passive: true })
+  addEventListener(
+    "scroll",
+    () => {
+      if (isAsked) return
+      isAsked = true
+      requestAnimationFrame(look)
+    },
+    { passive: true },
+  )
   look()
 }
 

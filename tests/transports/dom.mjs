@@ -29,7 +29,10 @@ export class Element {
     this.open = "open" in attributes
     this.dataset = new Proxy(attributes, {
       get: (all, key) => all[dashed(key)],
-      set: (all, key, value) => Boolean((all[dashed(key)] = String(value)) || true),
+      set: (all, key, value) => {
+        all[dashed(key)] = String(value)
+        return true
+      },
     })
     this.classList = {
       contains: (name) => this.className.split(/\s+/).includes(name),
@@ -145,7 +148,9 @@ export class DOMParser {
   parseFromString(markup) {
     const page = new Document()
     let at = page.body
-    for (const [, text, closing, name, attributes] of markup.matchAll(/([^<]+)|<(\/?)([a-z0-9]+)((?:\s+[^\s=>]+(?:="[^"]*")?)*)\s*\/?>/g)) {
+    for (const [, text, closing, name, attributes] of markup.matchAll(
+      /([^<]+)|<(\/?)([a-z0-9]+)((?:\s+[^\s=>]+(?:="[^"]*")?)*)\s*\/?>/g,
+    )) {
       if (text !== undefined) at.append(plain(text))
       else if (closing) at = at.parent
       else {

@@ -4,7 +4,12 @@
 
 import { Document, DOMParser, Element } from "./dom.mjs"
 
-const { LINES_URL: origin, LINES_CONVERSATION: conversation, LINES_COOKIE: cookie, LINES_HTML: html } = process.env
+const {
+  LINES_URL: origin,
+  LINES_CONVERSATION: conversation,
+  LINES_COOKIE: cookie,
+  LINES_HTML: html,
+} = process.env
 const HASTE = 20
 
 const RealSocket = WebSocket
@@ -19,7 +24,8 @@ globalThis.addEventListener = () => {}
 globalThis.requestAnimationFrame = (paint) => realTimeout(paint, 16)
 // Pauses between two tries, which chance makes no whole numbers, are shorter here than for people;
 // what guards a line, and Node's own timers, are as they are.
-globalThis.setTimeout = (work, ms = 0, ...rest) => realTimeout(work, Number.isInteger(ms) ? ms : ms / HASTE, ...rest)
+globalThis.setTimeout = (work, ms = 0, ...rest) =>
+  realTimeout(work, Number.isInteger(ms) ? ms : ms / HASTE, ...rest)
 globalThis.WebSocket = class extends RealSocket {
   constructor(url) {
     super(url, { headers: { cookie, origin } })
@@ -65,7 +71,8 @@ new Connection(addresses, {
 
 function receive(frame) {
   seen.frames += 1
-  if (frame.type === "run.snapshot" && frame.html.includes('data-status="running"')) seen.snapshots.push({ at: frame.id, cursors: runs.hello().cursors })
+  if (frame.type === "run.snapshot" && frame.html.includes('data-status="running"'))
+    seen.snapshots.push({ at: frame.id, cursors: runs.hello().cursors })
   if (frame.type === "error") seen.errors.push(frame.message)
   runs.receive(frame)
   if (runs.live.length === 0 && !isOver) finish()
@@ -80,5 +87,9 @@ function finish() {
 }
 
 function shown(element, part) {
-  return element.querySelectorAll(part).map((one) => one.textContent.trim()).join("\n").trim()
+  return element
+    .querySelectorAll(part)
+    .map((one) => one.textContent.trim())
+    .join("\n")
+    .trim()
 }

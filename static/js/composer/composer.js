@@ -110,7 +110,11 @@ export class Composer {
     const message = this.#pending
     this.#busy(true)
     if (!this.#send(message)) {
-      this.fail(navigator.onLine ? "No connection. It will be sent when there is one." : "You are offline. It will be sent when you are back.")
+      this.fail(
+        navigator.onLine
+          ? "No connection. It will be sent when there is one."
+          : "You are offline. It will be sent when you are back.",
+      )
       return
     }
     setTimeout(() => this.#pending === message && this.#failSilent(), ANSWER_MS)

@@ -10,7 +10,13 @@ export class Floor {
   constructor(element) {
     this.#element = element
     if (!globalThis.ResizeObserver) return
-    this.#watch = new ResizeObserver(([{ borderBoxSize: [{ blockSize, inlineSize }] }]) => this.#hold(blockSize, inlineSize))
+    this.#watch = new ResizeObserver(
+      ([
+        {
+          borderBoxSize: [{ blockSize, inlineSize }],
+        },
+      ]) => this.#hold(blockSize, inlineSize),
+    )
     this.#watch.observe(element)
   }
 

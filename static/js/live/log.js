@@ -181,6 +181,8 @@ const SHOW = {
 // What stands in a fresh article for a control of the old one.
 function sameIn(article, control) {
   const alike = [...article.querySelectorAll(control.localName)]
-  return alike.find((one) => one.className === control.className && one.textContent === control.textContent)
-    ?? article.querySelector(".run__status")
+  return (
+    alike.find((one) => one.className === control.className && one.textContent === control.textContent) ??
+    article.querySelector(".run__status")
+  )
 }

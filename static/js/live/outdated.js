@@ -32,7 +32,7 @@ export function keepWritten(old, article) {
     const fresh = article.querySelector(`#${turn.id}`)
     if (fresh) keepTexts(turn, fresh)
     else if (turns) {
-      GROWING.forEach((part) => mark(turn.querySelector(part)))
+      for (const part of GROWING) mark(turn.querySelector(part))
       turns.append(turn)
     }
   }

@@ -64,7 +64,10 @@ export class Preview {
     if (tools) this.#paintMarkdown()
     else {
       this.#paintPlain()
-      load().then(() => this.show(this.#text), () => {})
+      load().then(
+        () => this.show(this.#text),
+        () => {},
+      )
     }
     const now = performance.now()
     this.#restsUntil = now + REST * (now - begun)
@@ -97,11 +100,10 @@ export class Preview {
 }
 
 function load() {
-  libraries ??= Promise.all([
-    import("../../vendor/markdown-it.js"),
-    import("../../vendor/purify.js"),
-  ]).then(([markdown, purify]) => {
-    tools = { parser: makeParser(markdown.default), safe: makeSafe(purify.default) }
-  })
+  libraries ??= Promise.all([import("../../vendor/markdown-it.js"), import("../../vendor/purify.js")]).then(
+    ([markdown, purify]) => {
+      tools = { parser: makeParser(markdown.default), safe: makeSafe(purify.default) }
+    },
+  )
   return libraries
 }

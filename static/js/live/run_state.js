@@ -39,7 +39,10 @@ function inLine(run, { ahead }) {
 
 // The page reads the status of a snapshot from its HTML, which is the truth of the record.
 function replaced(run, frame) {
-  return { run: { ...run, cursor: frame.id, ahead: null, answer: "" }, changes: [{ show: "run", html: frame.html }] }
+  return {
+    run: { ...run, cursor: frame.id, ahead: null, answer: "" },
+    changes: [{ show: "run", html: frame.html }],
+  }
 }
 
 function begun({ phase }) {
@@ -54,26 +57,32 @@ const STEPS = {
     { status: "running", phase: "thinking", turn: index, answer: "" },
     { show: "turn", index, html, clearsAnswer: run.answer !== "" },
   ],
-  "thought.delta": (run, { index, text }) => [{ phase: "thinking" }, { show: "thought", index, text }],
-  "action.proposed": (run, { index, html }) => [{ turn: index }, { show: "turn", index, html }],
-  "action.started": (run, { index }) => [{ phase: "acting", turn: index }, null],
-  "observation.delta": (run, { index, text }) => [{ phase: "acting" }, { show: "observation", index, text }],
-  "turn.completed": (run, { index, html }) => [{ phase: "thinking" }, { show: "turn", index, html }],
+  "thought.delta": (_run, { index, text }) => [{ phase: "thinking" }, { show: "thought", index, text }],
+  "action.proposed": (_run, { index, html }) => [{ turn: index }, { show: "turn", index, html }],
+  "action.started": (_run, { index }) => [{ phase: "acting", turn: index }, null],
+  "observation.delta": (_run, { index, text }) => [{ phase: "acting" }, { show: "observation", index, text }],
+  "turn.completed": (_run, { index, html }) => [{ phase: "thinking" }, { show: "turn", index, html }],
   "answer.delta": (run, { text }) => {
     const answer = run.answer + text
-    return [{ phase: "answering", answer }, { show: "answer", text: answer }]
+    return [
+      { phase: "answering", answer },
+      { show: "answer", text: answer },
+    ]
   },
-  "approval.requested": (run, { index, html }) => [
+  "approval.requested": (_run, { index, html }) => [
     { status: "waiting", phase: "asking", turn: index },
     { show: "turn", index, html },
   ],
-  "approval.decided": (run, { index, html }) => [
+  "approval.decided": (_run, { index, html }) => [
     { status: "interrupted", phase: "interrupted", ahead: null, answered: true },
     { show: "turn", index, html },
   ],
-  "run.interrupted": (run, { html }) => [
+  "run.interrupted": (_run, { html }) => [
     { status: "interrupted", phase: "interrupted", ahead: null, turn: null, answer: "" },
     { show: "run", html },
   ],
-  "run.ended": (run, { status, html }) => [{ status, phase: "ended", turn: null }, { show: "run", html }],
+  "run.ended": (_run, { status, html }) => [
+    { status, phase: "ended", turn: null },
+    { show: "run", html },
+  ],
 }

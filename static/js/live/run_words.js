@@ -8,15 +8,17 @@ export function wordsOf(run, doing, asker = "you") {
 
 const WORDS = {
   thinking: () => "Thinking",
-  acting: (run, doing) => doing || "Acting",
+  acting: (_run, doing) => doing || "Acting",
   answering: () => "Writing the answer",
-  lining: ({ ahead }) => (ahead ? `Waiting for the model, ${ahead} ahead` : "Waiting for the model, next in line"),
+  lining: ({ ahead }) =>
+    ahead ? `Waiting for the model, ${ahead} ahead` : "Waiting for the model, next in line",
   paused: () => "The model’s server asks for patience",
   retrying: () => "Asking the model again",
-  asking: (run, doing, asker) => `Waiting for ${asker}`,
-  waiting: (run, doing, asker) => `Waiting for ${asker}`,
+  asking: (_run, _doing, asker) => `Waiting for ${asker}`,
+  waiting: (_run, _doing, asker) => `Waiting for ${asker}`,
   queued: ({ ahead }) => (ahead === null ? "" : ahead ? `Waiting in line, ${ahead} ahead` : "Next in line"),
-  interrupted: ({ ahead, answered }) => (ahead === null ? "" : `${resumes(answered)} ${ahead ? `after ${others(ahead)}` : "next"}`),
+  interrupted: ({ ahead, answered }) =>
+    ahead === null ? "" : `${resumes(answered)} ${ahead ? `after ${others(ahead)}` : "next"}`,
 }
 
 function others(count) {

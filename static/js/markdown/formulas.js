@@ -1,13 +1,16 @@
-// Formulas are kept to the letter; the rules are those of `chat/live/markdown/formulas.py`.
+// Formulas are kept to the letter; the rules are those of `chat/stream/markdown/formulas.py`.
 
 import { spend } from "./work.js"
 
-const INLINE = new RegExp([
-  String.raw`\\\((?:[^\\]|\\[^)]){1,1000}?\\\)`,
-  String.raw`\\\[(?:[^\\]|\\[^\]]){1,1000}?\\\]`,
-  String.raw`\$\$(?:[^$\\]|\\[\s\S]){1,1000}\$\$`,
-  String.raw`\$(?![ $])(?![0-9][0-9.,]*[ ]+[A-Za-z])(?:[^$\\\n]|\\[^\n]){0,400}(?:[^$\\\n ]|\\[^\n])\$(?![A-Za-z0-9_$])`,
-].join("|"), "y")
+const INLINE = new RegExp(
+  [
+    String.raw`\\\((?:[^\\]|\\[^)]){1,1000}?\\\)`,
+    String.raw`\\\[(?:[^\\]|\\[^\]]){1,1000}?\\\]`,
+    String.raw`\$\$(?:[^$\\]|\\[\s\S]){1,1000}\$\$`,
+    String.raw`\$(?![ $])(?![0-9][0-9.,]*[ ]+[A-Za-z])(?:[^$\\\n]|\\[^\n]){0,400}(?:[^$\\\n ]|\\[^\n])\$(?![A-Za-z0-9_$])`,
+  ].join("|"),
+  "y",
+)
 const WORD = /[A-Za-z0-9_]/
 const BEGIN = /^(\\\[|\$\$|\\begin\{([A-Za-z]{1,20}\*?)\})([\s\S]*)/
 const CLOSING = { "\\[": "\\]", $$: "$$" }
@@ -67,7 +70,8 @@ function lineAfter(state, start, end, [, mark, name, first]) {
     const text = line > start ? lineOf(state, line) : first
     const at = text.indexOf(closing)
     if (at < 0) continue
-    const isWhole = REST.test(text.slice(at + closing.length)) && (line > start || /[^ \t]/.test(text.slice(0, at)))
+    const isWhole =
+      REST.test(text.slice(at + closing.length)) && (line > start || /[^ \t]/.test(text.slice(0, at)))
     return isWhole || (isBegun && line > start) ? line + 1 : null
   }
   return isBegun ? line : null

@@ -1,4 +1,4 @@
-// Links, bare ones and images too; the rules are those of `chat/live/markdown/links.py`.
+// Links, bare ones and images too; the rules are those of `chat/stream/markdown/links.py`.
 
 const LONGEST = 2000
 const ADDRESS = new RegExp(

@@ -1,4 +1,4 @@
-// The parser of answers, put together as the server's is (`chat/live/markdown/parsing.py`): what it
+// The parser of answers, put together as the server's is (`chat/stream/markdown/parsing.py`): what it
 // makes of a text is the same but for the colours of code. `tests/markdown.json` holds both.
 
 import { formula, formulaBlock, keepThinSpace } from "./formulas.js"
@@ -27,7 +27,8 @@ export function makeParser(MarkdownIt) {
   Object.assign(parser.renderer.rules, {
     fence: (tokens, index) => codeBlock(tokens[index], escapeHtml),
     code_block: (tokens, index) => codeBlock(tokens[index], escapeHtml),
-    formula_block: (tokens, index) => `<p class="formula"><code>${escapeHtml(tokens[index].content)}</code></p>\n`,
+    formula_block: (tokens, index) =>
+      `<p class="formula"><code>${escapeHtml(tokens[index].content)}</code></p>\n`,
     table_open: () => '<div class="prose__table" tabindex="0"><table>\n',
     table_close: () => "</table></div>\n",
   })
@@ -35,7 +36,10 @@ export function makeParser(MarkdownIt) {
 }
 
 function count(parser) {
-  const one = (state) => { spend(state.env, 1); return false }
+  const one = (state) => {
+    spend(state.env, 1)
+    return false
+  }
   const skip = parser.inline.skipToken
   parser.inline.skipToken = function (state) {
     spend(state.env, 1)
@@ -52,10 +56,12 @@ export function isTooDeep(tokens) {
 
 function codeBlock({ info, content }, escapeHtml) {
   const language = info.trim().split(/\s+/)[0]
-  return `<div class="code"><div class="code__bar"><span class="code__language">${NAME.test(language) ? language : ""}</span>` +
+  return (
+    `<div class="code"><div class="code__bar"><span class="code__language">${NAME.test(language) ? language : ""}</span>` +
     '<button class="code__button code__wrap needs-scripts" type="button" aria-pressed="false">' +
     'Wrap<span class="for-screen-reader"> the lines of this code</span></button>' +
     '<button class="code__button code__copy needs-scripts" type="button">' +
     'Copy<span class="for-screen-reader"> this code</span></button></div>' +
     `<pre tabindex="0"><code>${escapeHtml(content)}</code></pre></div>\n`
+  )
 }

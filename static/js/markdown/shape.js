@@ -1,11 +1,12 @@
 // Headings that fit the page, cells without styles, tasks; the rules are those of
-// `chat/live/markdown/shape.py`.
+// `chat/stream/markdown/shape.py`.
 
 const TOP = 3
 const TASK = /^\[([ xX])\] /
 
 export function lowerHeadings(state) {
-  const above = (state.env.headings ??= [])
+  state.env.headings ??= []
+  const above = state.env.headings
   for (const token of state.tokens) {
     if (token.type === "heading_open") {
       const level = Number(token.tag[1])
@@ -40,7 +41,17 @@ export function markTasks(state) {
 
 function box(isDone, Token) {
   const token = new Token("task", "input", 0)
-  token.attrs = [["type", "checkbox"], ["disabled", ""]]
-  token.attrs.push(...(isDone ? [["checked", ""], ["aria-label", "Done"]] : [["aria-label", "To do"]]))
+  token.attrs = [
+    ["type", "checkbox"],
+    ["disabled", ""],
+  ]
+  token.attrs.push(
+    ...(isDone
+      ? [
+          ["checked", ""],
+          ["aria-label", "Done"],
+        ]
+      : [["aria-label", "To do"]]),
+  )
   return token
 }

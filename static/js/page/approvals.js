@@ -17,7 +17,8 @@ export function answerApprovals(root, { send, done, answered = () => {} }) {
   })
   // The server may send the same question again; what was written to it stays.
   new MutationObserver(() => {
-    for (const form of root.querySelectorAll(FORMS)) form.feedback.value ||= words.get(form.dataset.approve) ?? ""
+    for (const form of root.querySelectorAll(FORMS))
+      form.feedback.value ||= words.get(form.dataset.approve) ?? ""
   }).observe(root, { childList: true, subtree: true })
 
   function answer(form, decision) {

@@ -21,14 +21,19 @@ async function copy(button) {
     await write(text)
     say(button, "Copied")
   } catch {
-    const isRead = await text.then(() => true, () => false)
+    const isRead = await text.then(
+      () => true,
+      () => false,
+    )
     say(button, isRead ? "Copying is not allowed here" : "Not copied: no connection")
   }
 }
 
 async function textOf(button) {
   if (button.dataset.copyFrom) return fetched(button.dataset.copyFrom)
-  if (button.matches(".code__copy")) return button.closest(".code").querySelector("pre").textContent.replace(/\n$/, "")
+  if (button.matches(".code__copy"))
+    return button.closest(".code").querySelector("pre").textContent.replace(/\n$/, "")
+  // biome-ignore lint/performance/useDomNodeTextContent: what is seen is copied, line by line
   return button.nextElementSibling.innerText.trim()
 }
 
@@ -67,7 +72,9 @@ function announce(words) {
     document.body.append(voice)
   }
   voice.textContent = ""
-  setTimeout(() => { voice.textContent = words }, VOICE_MS)
+  setTimeout(() => {
+    voice.textContent = words
+  }, VOICE_MS)
 }
 
 function wrapLines(button) {

@@ -8,8 +8,12 @@ export class Focus {
 
   constructor(home) {
     this.#home = home
-    document.addEventListener("focusin", ({ target }) => { this.#last = target })
-    document.addEventListener("pointerdown", () => { this.#last = null })
+    document.addEventListener("focusin", ({ target }) => {
+      this.#last = target
+    })
+    document.addEventListener("pointerdown", () => {
+      this.#last = null
+    })
     document.addEventListener("close", () => this.keep(), true)
   }
 
@@ -25,7 +29,8 @@ export class Focus {
   // Letters typed where nothing takes them begin a message.
   takesLetters(isTyping) {
     document.addEventListener("keydown", (event) => {
-      if (event.key.length === 1 && event.key !== " " && !event.defaultPrevented && !isTyping(event)) this.#home.focus()
+      if (event.key.length === 1 && event.key !== " " && !event.defaultPrevented && !isTyping(event))
+        this.#home.focus()
     })
   }
 }

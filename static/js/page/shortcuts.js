@@ -28,7 +28,10 @@ export function addShortcuts(actions) {
 // Whether a key is not for us: it goes into a field, or single keys do nothing here.
 export function isTyping(event) {
   if (areOff() || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true
-  return event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable], dialog[open]") !== null
+  return (
+    event.target instanceof Element &&
+    event.target.closest("input, textarea, select, [contenteditable], dialog[open]") !== null
+  )
 }
 
 function areOff() {

@@ -8,10 +8,13 @@ export function listenForTheme() {
   const root = document.documentElement
   const button = document.querySelector("[data-theme-next]")
   if (!button) return
-  const show = () => { button.querySelector("[data-theme-name]").textContent = NAMES[root.dataset.theme] ?? NAMES[""] }
+  const show = () => {
+    button.querySelector("[data-theme-name]").textContent = NAMES[root.dataset.theme] ?? NAMES[""]
+  }
   button.addEventListener("click", () => {
     const next = ORDER[(ORDER.indexOf(root.dataset.theme) + 1) % ORDER.length]
     root.dataset.theme = next
+    // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser
     document.cookie = `theme=${next}; path=/; max-age=${YEAR_SECONDS}; samesite=lax`
     show()
   })

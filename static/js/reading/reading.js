@@ -31,11 +31,19 @@ export class Reading {
     this.#changed = changed
     this.#outline = new Outline(root, rows, changed)
     this.#run = begin(Number(run), cursor, status)
-    new Connection({ socket, events, frames: "", token: () => "" }, {
-      hello: () => ({ cursors: isLive(this.#run) ? { [this.#run.id]: this.#run.cursor } : {}, after: NO_NEWS }),
-      receive: (frames) => frames.forEach((frame) => this.#receive(frame)),
-      say: (state, code) => this.#line(state, code),
-    })
+    new Connection(
+      { socket, events, frames: "", token: () => "" },
+      {
+        hello: () => ({
+          cursors: isLive(this.#run) ? { [this.#run.id]: this.#run.cursor } : {},
+          after: NO_NEWS,
+        }),
+        receive: (frames) => {
+          for (const frame of frames) this.#receive(frame)
+        },
+        say: (state, code) => this.#line(state, code),
+      },
+    )
   }
 
   #receive(frame) {

@@ -24,7 +24,9 @@ export function isSignedOut(code) {
 // What is known of a lost line: not whether the server still works.
 export function lostWords(losses, isOnline) {
   if (!isOnline) return "You are offline. Reconnecting when you are back."
-  return losses < SILENT ? "Reconnecting." : "Turnstone does not answer. Trying again; what was stored is kept."
+  return losses < SILENT
+    ? "Reconnecting."
+    : "Turnstone does not answer. Trying again; what was stored is kept."
 }
 
 // Sockets that never open may be blocked on the way: then events are tried, and when not even those

@@ -35,7 +35,7 @@ export class Connection {
     this.#page = page
     if (document.hidden) this.#hide()
     setInterval(() => this.#watch(), WATCH_MS)
-    document.addEventListener("visibilitychange", () => document.hidden ? this.#hide() : this.#wake())
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.#hide() : this.#wake()))
     addEventListener("online", () => this.#wake())
     addEventListener("pagehide", () => this.#drop())
     this.#open()

@@ -39,7 +39,9 @@ export class EventTransport {
       do {
         this.#code = undefined
         const { cursors, after } = this.#ends.hello()
-        const place = Object.entries(cursors).map(([run, cursor]) => `${run}:${cursor}`).join(",")
+        const place = Object.entries(cursors)
+          .map(([run, cursor]) => `${run}:${cursor}`)
+          .join(",")
         const response = await fetch(`${this.#addresses.events}?after=${after}&cursors=${place}`, {
           headers: { accept: "text/event-stream" },
           signal: this.#stop.signal,

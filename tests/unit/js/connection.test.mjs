@@ -31,7 +31,12 @@ beforeEach(() => {
 
 function connected(isWaiting) {
   const said = []
-  const page = { hello: () => ({ cursors: {}, after: 0 }), receive() {}, say: (state) => said.push(state), isWaiting: () => isWaiting }
+  const page = {
+    hello: () => ({ cursors: {}, after: 0 }),
+    receive() {},
+    say: (state) => said.push(state),
+    isWaiting: () => isWaiting,
+  }
   new Connection({ socket: "ws://here/" }, page)
   sockets[0].onopen()
   hears({ type: "caught_up", after: 0 })

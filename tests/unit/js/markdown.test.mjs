@@ -36,7 +36,10 @@ for (const { name, repeated, before = "", length } of plain) {
 }
 
 test("the frames of a long answer parse little more than the answer", () => {
-  const text = Array.from({ length: 300 }, (_, index) => `Paragraph ${index} with **words** and \`code\`.\n\n- a\n- b\n\n`).join("")
+  const text = Array.from(
+    { length: 300 },
+    (_, index) => `Paragraph ${index} with **words** and \`code\`.\n\n- a\n- b\n\n`,
+  ).join("")
   let parsed = 0
   const counting = makeParser(MarkdownIt)
   const parse = counting.parse.bind(counting)
@@ -47,15 +50,20 @@ test("the frames of a long answer parse little more than the answer", () => {
   const growing = new Growing(counting)
   const frames = Math.ceil(text.length / 20)
   for (let frame = 1; frame <= frames; frame += 1) growing.take(text.slice(0, frame * 20))
-  assert.ok(parsed < 20 * text.length, `${parsed} characters were parsed for ${text.length} in ${frames} frames`)
+  assert.ok(
+    parsed < 20 * text.length,
+    `${parsed} characters were parsed for ${text.length} in ${frames} frames`,
+  )
 })
 
 // Both write HTML that means the same; they differ in the order of attributes and in what they escape.
 function inOneForm(html) {
-  return html.replace(/<[^>]*>|[^<]+/g, (piece) => (piece.startsWith("<") ? tagInOrder(piece) : piece.replaceAll("&quot;", '"')))
+  return html.replace(/<[^>]*>|[^<]+/g, (piece) =>
+    piece.startsWith("<") ? tagInOrder(piece) : piece.replaceAll("&quot;", '"'),
+  )
 }
 
 function tagInOrder(tag) {
   const attributes = tag.match(/ [a-z-]+(="[^"]*")?/g) ?? []
-  return tag.replace(/ .*>$/s, "") .replace(/>$/, "") + attributes.sort().join("") + ">"
+  return `${tag.replace(/ .*>$/s, "").replace(/>$/, "")}${attributes.sort().join("")}>`
 }

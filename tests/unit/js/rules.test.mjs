@@ -84,7 +84,10 @@ test("what a run does is said in words, with its place where it waits", () => {
     [{ status: "interrupted", phase: null, ahead: null }, ""],
     [{ status: "interrupted", phase: null, ahead: 1 }, "Interrupted; it goes on after 1 other run"],
     [{ status: "interrupted", phase: "interrupted", ahead: 0 }, "Interrupted; it goes on next"],
-    [{ status: "interrupted", phase: null, ahead: 2, answered: true }, "It goes on with the answer after 2 other runs"],
+    [
+      { status: "interrupted", phase: null, ahead: 2, answered: true },
+      "It goes on with the answer after 2 other runs",
+    ],
     [{ status: "waiting", phase: "asking" }, "Waiting for you"],
     [{ status: "succeeded", phase: "ended" }, ""],
   ]

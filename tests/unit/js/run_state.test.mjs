@@ -22,7 +22,10 @@ test("a frame moves the cursor and shows its deltas in order", () => {
   const { run, shown } = play(running(), frame("1-4", thought("a"), thought("b")))
 
   assert.equal(run.cursor, "1-4")
-  assert.deepEqual(shown.map((change) => change.text), ["a", "b"])
+  assert.deepEqual(
+    shown.map((change) => change.text),
+    ["a", "b"],
+  )
 })
 
 test("a repeated frame shows nothing", () => {
@@ -80,7 +83,10 @@ test("the phase follows the events", () => {
 test("the answer only grows", () => {
   const { shown } = play(running(), frame("1-4", answer("The ")), frame("1-5", answer("sum.")))
 
-  assert.deepEqual(shown.map((change) => change.text), ["The ", "The sum."])
+  assert.deepEqual(
+    shown.map((change) => change.text),
+    ["The ", "The sum."],
+  )
 })
 
 test("a turn after a drafted answer clears the draft", () => {
@@ -104,10 +110,18 @@ test("nothing is shown after the end", () => {
 test("a snapshot that is behind the page is shown too, and what follows it is shown once", () => {
   const snapshot = { type: "run.snapshot", run: 12, id: "1-2", html: "<article>" }
 
-  const { run, shown } = play(running("1-3"), frame("1-5", thought("b")), snapshot, frame("1-9", thought("a"), thought("b"), thought("c")))
+  const { run, shown } = play(
+    running("1-3"),
+    frame("1-5", thought("b")),
+    snapshot,
+    frame("1-9", thought("a"), thought("b"), thought("c")),
+  )
 
   assert.equal(run.cursor, "1-9")
-  assert.deepEqual(shown.map((change) => change.show), ["thought", "run", "thought", "thought", "thought"])
+  assert.deepEqual(
+    shown.map((change) => change.show),
+    ["thought", "run", "thought", "thought", "thought"],
+  )
 })
 
 test("a snapshot takes the place of the run and goes on from its id", () => {
@@ -123,7 +137,10 @@ test("a snapshot takes the place of the run and goes on from its id", () => {
 test("an unknown event is passed over, the rest of its frame is not", () => {
   const { shown } = play(running(), frame("1-4", { type: "of.tomorrow" }, thought("a")))
 
-  assert.deepEqual(shown.map((change) => change.text), ["a"])
+  assert.deepEqual(
+    shown.map((change) => change.text),
+    ["a"],
+  )
 })
 
 test("a run waits for a person, and goes on with the answer", () => {
@@ -145,7 +162,10 @@ test("a place in the line is told beside the stream, and only of a run that wait
   assert.equal(play(queued, place(3)).run.ahead, 3)
   assert.equal(play(queued, place(3)).run.cursor, "0-0")
   assert.equal(play(running(), place(3)).run.ahead, null)
-  assert.equal(play(queued, place(3), frame("1-1", { type: "run.started", attempt: 1 }), place(2)).run.ahead, null)
+  assert.equal(
+    play(queued, place(3), frame("1-1", { type: "run.started", attempt: 1 }), place(2)).run.ahead,
+    null,
+  )
 })
 
 test("a run that was let go of is shown as it is stored, and goes on in a new attempt", () => {
