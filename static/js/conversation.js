@@ -8,6 +8,7 @@ import { keepPlace } from "./live/earlier.js"
 import { Follow } from "./live/follow.js"
 import { Log } from "./live/log.js"
 import { GONE, isSignedOut, lostWords, SIGNED_OUT } from "./transport/backoff.js"
+import { whyNot } from "./live/run_words.js"
 import { Stopping } from "./live/stopping.js"
 import { answerApprovals, reopenApprovals } from "./page/approvals.js"
 import { isSomethingOpen } from "./page/dialogs.js"
@@ -190,11 +191,4 @@ function follow(focus) {
 
 function finalWords(code) {
   return isSignedOut(code) ? signInAgain() : [GONE]
-}
-
-function whyNot(live) {
-  if (live.length === 0) return ""
-  return live.some((run) => run.status === "waiting")
-    ? "The agent waits for your answer above: allow or refuse what it asks, or stop it first."
-    : "The agent is still working: wait for its answer, or stop it first."
 }

@@ -28,3 +28,11 @@ function others(count) {
 function resumes(isAnswered) {
   return isAnswered ? "It goes on with the answer" : "Interrupted; it goes on"
 }
+
+// Why nothing can be asked now, empty if it can; `live` are the runs that have not ended.
+export function whyNot(live) {
+  if (live.length === 0) return ""
+  return live.some((run) => run.status === "waiting")
+    ? "The agent waits for your answer above: allow or refuse what it asks, or stop it first."
+    : "The agent is still working: wait for its answer, or stop it first."
+}
