@@ -24,7 +24,7 @@ from agents.text import storable
 from agents.tools.spec import Tool
 from chat.models import ENDED, Approval, ApprovalStatus, Run, RunStatus, Turn, TurnStatus, User
 from chat.runs.db_retry import retrying
-from chat.runs.lease import fence, park
+from chat.runs.lease import fence, park, retrying_last
 from chat.runs.stored_json import storable_json
 from chat.runs.wake import wake
 from chat.search.index import index_turn
@@ -76,7 +76,11 @@ class Asker:
     def _wait(self, turn: Turn, tool: Tool, call: ToolCall, why: str) -> Approval:
         """Park the run and raise Parked; return the answer if it has come in this very moment."""
         reserved = self._channel.reserve()
-        row = retrying(lambda: self._park(turn, tool, call, why, reserved), self._control)
+        row = retrying_last(
+            lambda: self._park(turn, tool, call, why, reserved),
+            lambda: self._parked(turn, reserved),
+            self._control,
+        )
         turn.approval = row
         html = retrying(lambda: render_turn(turn, self._run), self._control)
         event = frames.approval("requested" if row.is_pending else "decided", turn.index, html)
@@ -88,8 +92,7 @@ class Asker:
     def _park(self, turn: Turn, tool: Tool, call: ToolCall, why: str, reserved: str) -> Approval:
         run = Run.objects.select_for_update(no_key=True).get(pk=self._run.pk)
         row = run.approvals.filter(turn_index=turn.index).first()
-        is_done = run.status == RunStatus.WAITING and run.stream_id == reserved
-        if row is not None and (is_done or not row.is_pending):
+        if row is not None and (_is_parked(run, reserved) or not row.is_pending):
             return row
         if run.stop_requested_at is not None:
             raise Stopped
@@ -109,11 +112,22 @@ class Asker:
         self._run.status, self._run.stream_id = RunStatus.WAITING, reserved
         return row
 
+    def _parked(self, turn: Turn, reserved: str) -> Approval | None:
+        run = Run.objects.get(pk=self._run.pk)
+        if not _is_parked(run, reserved):
+            return None
+        self._run.status, self._run.stream_id = RunStatus.WAITING, reserved
+        return run.approvals.filter(turn_index=turn.index).first()
+
     def _has_begun(self, turn: Turn, moment: datetime) -> bool:
         """Write down that the action begins, before it does; tell whether it had before."""
         fence(self._run)
         begins = Turn.objects.filter(Q(acted_at=None) | Q(acted_at=moment), pk=turn.pk)
         return not begins.update(acted_at=moment)
+
+
+def _is_parked(run: Run, reserved: str) -> bool:
+    return run.status == RunStatus.WAITING and run.stream_id == reserved
 
 
 def decide(approval: Approval, *, by: User, grant: bool, feedback: str = "") -> None:

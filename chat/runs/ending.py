@@ -9,18 +9,17 @@ and whose frame lies above all that pages have read.
 
 from datetime import datetime
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 from django.db.models import Sum
 from django.db.models.functions import Now
 
 from agents.contracts import EndReason, Outcome, Status
 from agents.control import Control
-from agents.errors import ErrorKind, Interrupted
+from agents.errors import ErrorKind
 from agents.text import storable
 from chat.metrics.instruments import count_end
 from chat.models import ModelCall, Run, RunStatus, Turn
-from chat.runs.db_retry import retrying
-from chat.runs.lease import LeaseLost, fence
+from chat.runs.lease import LeaseLost, fence, retrying_last
 from chat.runs.record.statements import store
 from chat.search.index import index_run_ended
 from chat.stream.announce import announce_end
@@ -52,17 +51,7 @@ def end_held(
         index_run_ended(run)
         return render_run(run)
 
-    try:
-        return retrying(write, control)
-    except LeaseLost:
-        raise
-    except Interrupted:
-        # Told to let go while its commit had no answer: perhaps because its run is held no more,
-        # which the heartbeat sees, and that because this very end is stored.
-        html = _html_if_stored(run)
-        if html is None:
-            raise
-        return html
+    return retrying_last(write, lambda: render_run(run) if _is_stored(run) else None, control)
 
 
 def end_unheld(run: Run, outcome: Outcome, now: datetime) -> None:
@@ -88,9 +77,6 @@ def tell_end(run: Run) -> None:
     count_end(run)
     announce_end(run)
 
-
-LOOK_SECONDS = 2.0
-"""How long a worker that is to let go asks whether the end that it wrote is stored."""
 
 _FIELDS = (
     *("answer", "answer_html", "answer_form", "partial", "status", "reason", "message"),
@@ -149,14 +135,6 @@ def _sum_up_tokens(run: Run) -> None:
 
 def _who_stopped(run: Run) -> str:
     return Run.objects.values_list("message", flat=True).get(pk=run.pk)
-
-
-def _html_if_stored(run: Run) -> str | None:
-    """Return the run as it is shown if this very ending is stored, as far as Postgres can tell."""
-    try:
-        return retrying(lambda: render_run(run) if _is_stored(run) else None, seconds=LOOK_SECONDS)
-    except (OperationalError, InterfaceError):
-        return None
 
 
 def _is_stored(run: Run) -> bool:

@@ -4,12 +4,12 @@ All times are the database's own, so that clocks of several machines need not ag
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import (
     DurationField,
     ExpressionWrapper,
@@ -22,14 +22,20 @@ from django.db.models import (
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Greatest, Least, Now
 
+from agents.control import Control
 from agents.errors import Interrupted
 from chat.clock import Clock
 from chat.metrics.instruments import LEASES_EXPIRED
 from chat.models import Run, RunStatus
+from chat.runs.db_retry import retrying
 
 logger = logging.getLogger(__name__)
+Result = TypeVar("Result")
 
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)
+
+LOOK_SECONDS = 2.0
+"""How long an attempt that is to let go of its run asks whether its last unit is stored."""
 
 MAX_EXPIRED = 100
 """How many expired leases one pass takes back."""
@@ -53,6 +59,29 @@ RETURNING id, now
 
 class LeaseLost(Interrupted):
     """Raised when the run has gone on without this worker, which must not write any more."""
+
+
+def retrying_last(
+    unit: Callable[[], Result], stored: Callable[[], Result | None], control: Control
+) -> Result:
+    """Do what `retrying` does for the unit after which its attempt holds the run no more.
+
+    Where its commit had no answer, the heartbeat may see that the run is not held and tell the
+    attempt to let go of it before the unit is tried again. Then `stored` is asked for the result:
+    None if the unit was not stored, and that is raised which the heartbeat wanted.
+    """
+    try:
+        return retrying(unit, control)
+    except LeaseLost:
+        raise
+    except Interrupted:
+        try:
+            result = retrying(stored, seconds=LOOK_SECONDS)
+        except (OperationalError, InterfaceError):
+            result = None
+        if result is None:
+            raise
+        return result
 
 
 def claim(run_id: int, worker: str) -> Run | None:

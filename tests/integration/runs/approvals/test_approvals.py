@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from agents.control import Control
@@ -20,6 +20,7 @@ from chat.runs.approvals import NotOpen, decide, expire
 from chat.runs.lease import LeaseLost
 from chat.runs.stop import stop
 from chat.runs.worker import runner
+from chat.runs.worker.heartbeat import watch
 from chat.search.find import find
 from chat.search.query import parse
 from chat.stream.deferred import deferred
@@ -191,6 +192,33 @@ def test_the_answer_is_told_before_the_next_worker_begins(
     assert "Allowed by ada" in decided["html"]
     assert "2-0" in ids
     assert "Allowed by ada" in last_of(told(parked, valkey), "run.ended")["html"]
+
+
+@pytest.mark.parametrize("has_looked", [False, True], ids=["at once", "after a heartbeat"])
+def test_a_question_whose_commit_was_not_answered_is_asked_once_and_told(
+    asked: Callable[..., Run], valkey: Any, has_looked: bool
+) -> None:
+    run = asked([{"say": SUM}, {"say": DONE}], tools=("calculator",), approve=("calculator",))
+    lost: list[str] = []
+
+    def lose_the_answer(execute: Any, sql: str, *rest: Any) -> Any:
+        if sql.startswith('INSERT INTO "chat_approval"') and not lost:
+            lost.append(sql)
+            transaction.on_commit(break_off)
+        return execute(sql, *rest)
+
+    def break_off() -> None:
+        if has_looked:  # the run is not held any more, so this worker is told to let go of it
+            watch()._look()
+        raise OperationalError("The connection is gone, and nobody knows what became of it.")
+
+    with connection.execute_wrapper(lose_the_answer):
+        runner.work(run.pk)
+
+    run.refresh_from_db()
+    assert lost
+    assert (run.status, run.approvals.count()) == (RunStatus.WAITING, 1)
+    assert [event["type"] for event in told(run, valkey)].count("approval.requested") == 1
 
 
 def last_of(events: list[dict[str, Any]], kind: str) -> dict[str, Any]:

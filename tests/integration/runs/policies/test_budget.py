@@ -63,6 +63,7 @@ def test_a_stored_call_that_nobody_counted_counts_by_its_length(asked: Callable[
     run = asked([])
     call(run, rest="x" * 700, shared=70, reply="y" * 35)
     call(run, index=1, input_tokens=5, output_tokens=1)
+    call(asked([]), input_tokens=1_000, output_tokens=1_000)  # which is another's
 
     assert spent(run) == (225, 11)
 
