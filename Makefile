@@ -21,7 +21,7 @@ environment: # What running needs
 environment-dev: # What developing needs
 	@$(ENVIRONMENT) --dev
 
-check: environment-dev ## Look at form, lint, types, imports and migrations, Python and JavaScript
+check: environment-dev ## Look at form, lint, types, imports and migrations
 	$(BIN) -m ruff format --check .
 	$(BIN) -m ruff check .
 	$(BIN) -m mypy

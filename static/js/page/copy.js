@@ -33,7 +33,7 @@ async function textOf(button) {
   if (button.dataset.copyFrom) return fetched(button.dataset.copyFrom)
   if (button.matches(".code__copy"))
     return button.closest(".code").querySelector("pre").textContent.replace(/\n$/, "")
-  // biome-ignore lint/performance/useDomNodeTextContent: what is seen is copied, line by line
+  // What is seen is copied, line by line
   return button.nextElementSibling.innerText.trim()
 }
 

@@ -14,7 +14,7 @@ export function listenForTheme() {
   button.addEventListener("click", () => {
     const next = ORDER[(ORDER.indexOf(root.dataset.theme) + 1) % ORDER.length]
     root.dataset.theme = next
-    // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser
+    // The cookie store is not in every browser
     document.cookie = `theme=${next}; path=/; max-age=${YEAR_SECONDS}; samesite=lax`
     show()
   })
