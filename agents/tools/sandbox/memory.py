@@ -70,8 +70,13 @@ class Watch:
 def _with_children(pid: int) -> Iterator[int]:
     """Yield a process and all below it; a child whose parent ends belongs to the group's first."""
     yield pid
-    for path in (_PROC / str(pid) / "task").glob("*/children"):
-        for child in _words(path):
+    tasks = _PROC / str(pid) / "task"
+    try:
+        names = os.listdir(tasks)
+    except OSError:
+        return  # it has ended meanwhile
+    for name in names:
+        for child in _words(tasks / name / "children"):
             yield from _with_children(int(child))
 
 

@@ -1,5 +1,8 @@
 """What sandboxed code takes is bounded in all, by whatever way it takes it."""
 
+import os
+import subprocess
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -7,6 +10,7 @@ import pytest
 from agents.control import Control
 from agents.errors import ToolFailed
 from agents.tools.sandbox.bubblewrap import Bubblewrap
+from agents.tools.sandbox.memory import _with_children
 
 Run = Callable[[str], str]
 
@@ -119,3 +123,15 @@ print([end.fileno() > 0 for end in socket.socketpair()])
         "True",
         "[True, True]",
     ]
+
+
+def test_processes_that_end_while_they_are_looked_at_break_nothing() -> None:
+    def spawn() -> None:
+        for _ in range(300):
+            subprocess.run(["sh", "-c", "true & true & wait"], check=True)
+
+    spawning = threading.Thread(target=spawn)
+    spawning.start()
+    while spawning.is_alive():
+        assert os.getpid() in list(_with_children(os.getpid()))
+    spawning.join()
