@@ -8,6 +8,7 @@ and whose frame lies above all that pages have read.
 """
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Sum
@@ -68,8 +69,9 @@ def give_up(run: Run, message: str) -> None:
     outcome = Outcome(status=Status.FAILED, reason=EndReason.INTERNAL, message=message)
     with transaction.atomic():
         fence(run)
-        now = Run.objects.annotate(now=Now()).values_list("now", flat=True).get(pk=run.pk)
-        _end_beyond(run, outcome, now)
+        # A row of its own, since what is rolled back is tried again with the same `run`.
+        held: Any = Run.objects.annotate(now=Now()).get(pk=run.pk)
+        _end_beyond(held, outcome, held.now)
 
 
 def tell_end(run: Run) -> None:

@@ -162,6 +162,7 @@ def _record(events: Generator[Event, None, None], recorder: Recorder) -> None:
 def _give_up(run: Run) -> None:
     try:
         retrying(lambda: give_up(run, BROKEN))
+        run.refresh_from_db()
         tell_end(run)
         index_run_ended(run)
     except LeaseLost as lost:

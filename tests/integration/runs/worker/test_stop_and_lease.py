@@ -15,6 +15,7 @@ from agents.contracts import EndReason, Outcome, Status
 from agents.control import Control
 from chat.models import Run, RunStatus, Turn, TurnStatus
 from chat.runs import lease
+from chat.runs.db_retry import retrying
 from chat.runs.ending import give_up
 from chat.runs.lease import LeaseLost, claim
 from chat.runs.record.recorder import Recorder
@@ -425,6 +426,27 @@ def test_many_runs_wait_for_their_models_without_holding_connections(
 def in_use(pool: Any) -> int:
     figures = pool.get_stats()
     return int(figures["pool_size"] - figures["pool_available"])
+
+
+def test_a_giving_up_that_the_database_interrupts_is_tried_again(
+    asked: Callable[..., Run],
+) -> None:
+    run = claim(asked([{"say": "hm"}]).pk, "a")
+    assert run is not None
+    failed: list[str] = []
+
+    def fail_once(execute: Any, sql: str, *rest: Any) -> Any:
+        if '"answer" =' in sql and not failed:
+            failed.append(sql)
+            raise OperationalError("The connection is gone, and what was done with it.")
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(fail_once):
+        retrying(lambda: give_up(run, "It cannot be written down."))
+
+    run.refresh_from_db()
+    assert failed
+    assert (run.status, run.attempt, run.stream_id) == (RunStatus.FAILED, 2, "2-1")
 
 
 def test_a_run_that_is_given_up_is_closed_and_nobody_writes_into_it(
