@@ -1,6 +1,7 @@
 """The ASGI application: pages over HTTP, live runs over WebSockets."""
 
 import os
+import sys
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "project.settings")
 
@@ -14,8 +15,6 @@ from channels.sessions import CookieMiddleware  # noqa: E402
 from chat.live.origin import OwnPagesOnly  # noqa: E402
 from chat.live.routing import websocket_urlpatterns  # noqa: E402
 from project.ops.access import logged  # noqa: E402
-from project.web.daphne_server import bound_requests  # noqa: E402
-from project.web.ending import end_with_the_loop  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
@@ -23,5 +22,7 @@ application = ProtocolTypeRouter(
         "websocket": logged(OwnPagesOnly(CookieMiddleware(URLRouter(websocket_urlpatterns)))),
     }
 )
-bound_requests()
-end_with_the_loop()
+if "daphne.server" in sys.modules:  # whoever started it
+    from project.web import daphne_server
+
+    daphne_server.bound()

@@ -6,12 +6,13 @@ request drips in. So both are bounded here, where the bytes arrive.
 """
 
 import logging
-import sys
 from io import BytesIO
+from typing import Any
 
 from daphne.http_protocol import HTTPFactory, WebRequest
 from twisted.web.http import HTTPChannel
 
+from project.web.ending import end_soon
 from project.web.limits import (
     LINGER_SECONDS,
     MAX_BYTES,
@@ -108,8 +109,11 @@ class Factory(HTTPFactory):  # type: ignore[misc]
         return channel
 
 
-def bound_requests() -> None:
-    """Have Daphne, where it runs this process, take in requests so; call it before it listens."""
-    server = sys.modules.get("daphne.server")
-    if server is not None:
-        server.HTTPFactory = Factory  # type: ignore[attr-defined]
+def bound() -> None:
+    """Have the Daphne that runs this process take in requests so, and end; before it listens."""
+    from daphne import server
+    from twisted.internet import reactor
+
+    server.HTTPFactory = Factory
+    untyped: Any = reactor
+    untyped.addSystemEventTrigger("after", "shutdown", end_soon)

@@ -6,17 +6,9 @@ come back with their cursors, so there is nothing to wait for.
 """
 
 import os
-import sys
 import threading
 
 GRACE_SECONDS = 5.0
-
-
-def end_with_the_loop() -> None:
-    """Have the process end soon after Twisted's reactor, where one runs it."""
-    reactor = sys.modules.get("twisted.internet.reactor")
-    if reactor is not None:
-        reactor.addSystemEventTrigger("after", "shutdown", end_soon)
 
 
 def end_soon() -> None:
