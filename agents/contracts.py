@@ -3,6 +3,7 @@
 All of it is frozen and JSON-ready; identity (ids, owners, versions) belongs to whoever stores it.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -38,14 +39,15 @@ class ToolCall(Value):
 class Thought(Value):
     """What one think step concluded.
 
-    `text` is the reasoning (for an implicit ACTION: the plain-language instruction), `call` the
-    action if think already named the tool, `answer` the user-facing text of a FINAL node. `plan` is
-    what a planning policy fixed here for later turns, as JSON of its own making.
+    `text` is the reasoning (for an implicit ACTION: the plain-language instruction), `calls` the
+    actions if think already named their tools, in their order, `answer` the user-facing text of a
+    FINAL node. `plan` is what a planning policy fixed here for later turns, as JSON of its own
+    making.
     """
 
     kind: ThoughtKind
     text: str
-    call: ToolCall | None = None
+    calls: tuple[ToolCall, ...] = ()
     answer: str = ""
     plan: dict[str, Any] | None = None
 
@@ -87,13 +89,87 @@ class Observation(Value):
     images: tuple[Image, ...] = ()
 
 
+class Action(Value):
+    """A call of a tool with what came back: None while it waits or runs.
+
+    Without a call it is a reply that came to no action, and the observation says so.
+    """
+
+    call: ToolCall | None
+    observation: Observation | None = None
+
+    @property
+    def has_failed(self) -> bool:
+        """Tell whether a failure came back."""
+        return self.observation is not None and self.observation.error is not None
+
+
 class Turn(Value):
-    """One pass of think, act, observe; any part may be absent, and there is at most one action."""
+    """One pass of think, act, observe; any part may be absent.
+
+    The actions run one after the other, in their order. Where one of them ends the run, those
+    behind it have no observation.
+    """
 
     index: int
     thought: Thought | None = None
-    action: ToolCall | None = None
-    observation: Observation | None = None
+    actions: tuple[Action, ...] = ()
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """Return the calls of the turn's actions."""
+        return tuple(action.call for action in self.actions if action.call is not None)
+
+    @property
+    def position(self) -> int | None:
+        """Return the place of the first action that has no observation; None where all have."""
+        places = (n for n, action in enumerate(self.actions) if action.observation is None)
+        return next(places, None)
+
+    @property
+    def open_action(self) -> Action | None:
+        """Return the first action that has no observation."""
+        return None if self.position is None else self.actions[self.position]
+
+    @property
+    def is_observed(self) -> bool:
+        """Tell whether something was done, and nothing is left to be observed."""
+        return bool(self.actions) and self.position is None
+
+    @property
+    def observations(self) -> list[Observation]:
+        """Return what came back, in the order of the actions."""
+        return [action.observation for action in self.actions if action.observation is not None]
+
+    @property
+    def last_observation(self) -> Observation | None:
+        """Return what came back last."""
+        return self.observations[-1] if self.actions and self.observations else None
+
+    @property
+    def end(self) -> Observation | None:
+        """Return the observation that ends the run."""
+        return next((seen for seen in self.observations if seen.ends is not None), None)
+
+    @property
+    def has_failed(self) -> bool:
+        """Tell whether failures came back, and nothing else."""
+        observations = self.observations
+        return bool(observations) and all(seen.error is not None for seen in observations)
+
+    def with_calls(self, calls: Iterable[ToolCall]) -> Self:
+        """Return the turn with its actions proposed."""
+        return self.model_copy(update={"actions": tuple(Action(call=call) for call in calls)})
+
+    def with_observation(self, observation: Observation) -> Self:
+        """Return the turn with its open action observed, or observed without an action."""
+        position = self.position
+        if position is None:
+            actions = (*self.actions, Action(call=None, observation=observation))
+        else:
+            done = self.actions[position].model_copy(update={"observation": observation})
+            actions = (*self.actions[:position], done, *self.actions[position + 1 :])
+        return self.model_copy(update={"actions": actions})
 
 
 class Exchange(Value):
@@ -101,14 +177,6 @@ class Exchange(Value):
 
     question: str
     answer: str
-
-
-class Step(StrEnum):
-    """What the loop does next."""
-
-    THINK = "think"
-    TOOL = "tool"
-    HALT = "halt"
 
 
 STOPPED_BY_ASKER = "Stopped by you."
@@ -122,13 +190,6 @@ class Status(StrEnum):
     EXHAUSTED = "exhausted"
     STOPPED = "stopped"
     FAILED = "failed"
-
-
-class Decision(Value):
-    """The next step; a HALT says why."""
-
-    step: Step
-    reason: EndReason | None = None
 
 
 class Outcome(Value):

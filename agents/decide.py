@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from agents.contracts import Decision, EndReason, Step, ThoughtKind
+from agents.contracts import EndReason, ThoughtKind
 from agents.errors import ErrorKind
 from agents.model.budget import Purse
-from agents.policy import Decide
+from agents.policy import Decide, Decision, Step
 from agents.state import State
 
 _REASON = Decision(step=Step.THINK)
@@ -15,15 +15,15 @@ _TOOL = Decision(step=Step.TOOL)
 
 
 def react(state: State) -> Decision:
-    """Halt after an answer, act on an action that has no observation yet, else reason."""
+    """Halt after an answer, act while an action has no observation yet, else reason."""
     last = state.turns[-1] if state.turns else None
-    if last is not None and last.observation is not None and last.observation.ends is not None:
-        return Decision(step=Step.HALT, reason=last.observation.ends)
+    if last is not None and (end := last.end) is not None:
+        return Decision(step=Step.HALT, reason=end.ends)
     if last is None or last.thought is None:
         return _REASON
     if last.thought.kind is ThoughtKind.FINAL:
         return Decision(step=Step.HALT, reason=EndReason.ANSWERED)
-    if last.thought.kind is ThoughtKind.ACTION and last.observation is None:
+    if last.thought.kind is ThoughtKind.ACTION and not last.is_observed:
         return _TOOL
     return _REASON
 
@@ -35,7 +35,8 @@ def react_in_text(state: State) -> Decision:
     format; as an observation the reminder is stored and replayed like any other.
     """
     last = state.turns[-1] if state.turns else None
-    if last is not None and last.thought is not None and last.observation is None:
+    is_undone = last is not None and not last.is_observed and last.end is None
+    if is_undone and last is not None and last.thought is not None:
         return react(state) if last.thought.kind is ThoughtKind.FINAL else _TOOL
     return react(state)
 
@@ -73,48 +74,44 @@ class TurnLimit(Limit):
 
 @dataclass(frozen=True)
 class RepeatLimit(Limit):
-    """Halt after the same action with the same inputs, so many times in a row."""
+    """Halt after turns of the same actions with the same inputs, so many times in a row."""
 
     reason = EndReason.REPEATS
     times: int = 3
 
     def is_reached(self, state: State) -> bool:
-        """Compare the last actions."""
-        actions = [turn.action for turn in state.turns[-self.times :]]
-        return (
-            len(actions) == self.times
-            and actions[0] is not None
-            and all(action == actions[0] for action in actions)
-        )
+        """Compare what the last turns called."""
+        calls = [turn.calls for turn in state.turns[-self.times :]]
+        return len(calls) == self.times and bool(calls[0]) and all(c == calls[0] for c in calls)
 
 
 @dataclass(frozen=True)
 class FailureLimit(Limit):
-    """Halt after so many turns in a row that each ended in an error."""
+    """Halt after so many turns in a row of which nothing came but errors."""
 
     reason = EndReason.FAILURES
     times: int = 3
 
     def is_reached(self, state: State) -> bool:
-        """Look for an error in each of the last observations."""
-        last = [turn.observation for turn in state.turns[-self.times :]]
-        return len(last) == self.times and all(
-            observation is not None and observation.error is not None for observation in last
-        )
+        """Look at what came back in the last turns."""
+        last = state.turns[-self.times :]
+        return len(last) == self.times and all(turn.has_failed for turn in last)
 
 
 @dataclass(frozen=True)
 class SameToolLimit(Limit):
-    """Halt after the same tool so many times in a row, whatever its inputs; `exempt` may go on."""
+    """Halt after so many turns of the same tool, whatever its inputs; `exempt` may go on."""
 
     reason = EndReason.REPEATS
     exempt: frozenset[str]
     times: int = 5
 
     def is_reached(self, state: State) -> bool:
-        """Compare the last actions' tools."""
-        last = [turn.action.tool for turn in state.turns[-self.times :] if turn.action is not None]
-        return len(last) == self.times and len(set(last)) == 1 and last[0] not in self.exempt
+        """Compare the tools of the last turns."""
+        last = [{call.tool for call in turn.calls} for turn in state.turns[-self.times :]]
+        tools = set[str]().union(*last)
+        is_one = len(last) == self.times and all(last) and len(tools) == 1
+        return is_one and not tools & self.exempt
 
 
 @dataclass(frozen=True)
@@ -125,7 +122,7 @@ class NoUnreadable(Limit):
 
     def is_reached(self, state: State) -> bool:
         """Look for a reply that could not be read at the end."""
-        last = state.turns[-1].observation if state.turns else None
+        last = state.turns[-1].last_observation if state.turns else None
         return last is not None and last.error == ErrorKind.PARSE_ERROR
 
 

@@ -1,8 +1,9 @@
 """What a run tells while it happens; chat/stream/server_events.py has what a page is sent of it.
 
 Think and act yield events; the loop folds them into the State and passes them on. The order within
-a turn is: turn.started, thought.delta*, thought.completed, action.proposed?, action.started?,
-observation.delta*, observed?, turn.completed. A model.called follows the deltas of its call.
+a turn is: turn.started, thought.delta*, thought.completed, actions.proposed?, then for each action
+action.started?, observation.delta*, observed, and turn.completed. A model.called follows the deltas
+of its call. What is told of an action is told of the turn's first that has no observation yet.
 """
 
 from typing import Annotated, Literal
@@ -40,15 +41,18 @@ class ThoughtCompleted(Value):
     node: Thought
 
 
-class ActionProposed(Value):
-    """The current turn's action is known; it has not begun, and may be stored before it does."""
+class ActionsProposed(Value):
+    """The current turn's actions are known; none has begun, and all may be stored before one does.
 
-    type: Literal["action.proposed"] = "action.proposed"
-    call: ToolCall
+    They are carried out one after the other, in their order; there is at least one.
+    """
+
+    type: Literal["actions.proposed"] = "actions.proposed"
+    calls: tuple[ToolCall, ...] = Field(min_length=1)
 
 
 class ActionStarted(Value):
-    """The tool runs from here on."""
+    """The tool of the next action runs from here on."""
 
     type: Literal["action.started"] = "action.started"
 
@@ -61,7 +65,7 @@ class ObservationDelta(Value):
 
 
 class Observed(Value):
-    """The current turn's observation is complete."""
+    """The observation of the action under way is complete, or that of a reply without an action."""
 
     type: Literal["observed"] = "observed"
     observation: Observation
@@ -93,7 +97,7 @@ Event = Annotated[
     | ThoughtDelta
     | AnswerDelta
     | ThoughtCompleted
-    | ActionProposed
+    | ActionsProposed
     | ActionStarted
     | ObservationDelta
     | Observed

@@ -13,7 +13,6 @@ from agents.contracts import (
     Observation,
     Outcome,
     Status,
-    Step,
     Thought,
     ThoughtKind,
 )
@@ -37,7 +36,7 @@ from agents.events import (
     TurnCompleted,
     TurnStarted,
 )
-from agents.policy import Policy
+from agents.policy import Policy, Step
 from agents.state import State
 
 logger = logging.getLogger(__name__)
@@ -97,8 +96,7 @@ def _without_budget(error: OutOfBudget, state: State) -> Iterator[Event]:
     if not state.is_open:
         return
     yield from _said(state)
-    turn = state.turns[-1]
-    if turn.observation is None and not state.final_answer:
+    while not state.turns[-1].is_observed and not state.final_answer:
         shown = "".join(state.draft.observation) or str(error)
         yield Observed(observation=Observation(text=shown, error=ErrorKind.OUT_OF_BUDGET))
     yield TurnCompleted(turn=state.turns[-1])
@@ -117,7 +115,7 @@ def _closing(error: Exception, state: State) -> Iterator[Event]:
     """Keep all that was said in the turn that is cut off, and end the run."""
     if state.is_open:
         yield from _said(state)
-        if state.turns[-1].action is not None and state.turns[-1].observation is None:
+        if state.turns[-1].open_action is not None:
             shown = "".join(state.draft.observation)
             yield Observed(observation=Observation(text=shown, error=ErrorKind.INTERRUPTED))
     yield RunEnded(outcome=outcome_of(error, state))

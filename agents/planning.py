@@ -7,9 +7,10 @@ the turns after it, so that a replay knows the same plan.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import reduce
 from typing import Any
 
-from agents.contracts import Turn, Value
+from agents.contracts import Action, Turn, Value
 from agents.errors import ParseError
 from agents.reading.json_repair import read_object
 from agents.tools.finishing import COMPLETE, FAIL, GOAL_FAILED
@@ -176,18 +177,18 @@ def goal_plan_of(turns: Sequence[Turn]) -> GoalPlan | None:
         if turn.thought is not None and turn.thought.plan is not None:
             plan = GoalPlan.model_validate(turn.thought.plan)
         elif plan is not None:
-            plan = _after(plan, turn)
+            plan = reduce(_after, turn.actions, plan)
     return plan
 
 
-def _after(plan: GoalPlan, turn: Turn) -> GoalPlan:
-    if turn.action is None or turn.observation is None:
+def _after(plan: GoalPlan, action: Action) -> GoalPlan:
+    call, seen = action.call, action.observation
+    if call is None or seen is None:
         return plan
-    if turn.action.tool == COMPLETE and turn.observation.error is None:
-        return plan.settled(GoalStatus.REACHED, str(turn.action.inputs.get("result", "")))
-    is_failed = turn.observation.error == GOAL_FAILED or turn.observation.ends is not None
-    if turn.action.tool == FAIL and is_failed:
-        return plan.settled(GoalStatus.FAILED, str(turn.action.inputs.get("reason", "")))
+    if call.tool == COMPLETE and seen.error is None:
+        return plan.settled(GoalStatus.REACHED, str(call.inputs.get("result", "")))
+    if call.tool == FAIL and (seen.error == GOAL_FAILED or seen.ends is not None):
+        return plan.settled(GoalStatus.FAILED, str(call.inputs.get("reason", "")))
     return plan
 
 

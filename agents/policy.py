@@ -6,11 +6,27 @@ base class needed. Limits and other behaviours are wrappers of the same shape as
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
-from agents.contracts import Decision
+from agents.contracts import EndReason, Value
 from agents.events import Event
 from agents.state import State
+
+
+class Step(StrEnum):
+    """What the loop does next."""
+
+    THINK = "think"
+    TOOL = "tool"
+    HALT = "halt"
+
+
+class Decision(Value):
+    """The next step; a HALT says why."""
+
+    step: Step
+    reason: EndReason | None = None
 
 
 class Think(Protocol):
@@ -20,7 +36,10 @@ class Think(Protocol):
 
 
 class Act(Protocol):
-    """Carry out the last thought's action: yield `ActionProposed` and exactly one `Observed`."""
+    """Carry out the next of the last thought's actions: yield exactly one `Observed`.
+
+    The first time `ActionsProposed` comes before it; act is called again while an action is open.
+    """
 
     def __call__(self, state: State, /) -> Iterator[Event]: ...
 

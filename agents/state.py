@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from agents.contracts import EndReason, Exchange, Observation, Outcome, ThoughtKind, Turn
 from agents.events import (
-    ActionProposed,
+    ActionsProposed,
     AnswerDelta,
     Event,
     ObservationDelta,
@@ -42,8 +42,8 @@ class State:
     """The goal, the earlier exchanges of the conversation, and the turns so far.
 
     Only the loop changes it; components read. A stored run is replayed by passing its turns, with
-    `is_open` if the last of them was never completed. Its action may then have begun, unless
-    `may_have_begun` is False.
+    `is_open` if the last of them was never completed. Its open action may then have begun, unless
+    `may_have_begun` is False; what is proposed or done since is known not to have.
     """
 
     goal: str
@@ -68,8 +68,8 @@ class State:
         last = self.turns[-1] if self.turns else None
         if last is None:
             return ""
-        if last.observation is not None and last.observation.ends is not None:
-            return last.observation.text
+        if (end := last.end) is not None:
+            return end.text
         thought = last.thought
         return thought.answer if thought is not None and thought.kind is ThoughtKind.FINAL else ""
 
@@ -81,11 +81,13 @@ class State:
                 self.turns.append(Turn(index=index))
                 self.is_open, self.draft = True, Draft()
             case ThoughtCompleted(node=node):
-                self._amend(thought=node)
-            case ActionProposed(call=call):
-                self._amend(action=call)
+                self.turns[-1] = self.turns[-1].model_copy(update={"thought": node})
+            case ActionsProposed(calls=calls):
+                self.turns[-1] = self.turns[-1].with_calls(calls)
+                self.may_have_begun = False
             case Observed(observation=observation):
-                self._amend(observation=observation)
+                self.turns[-1] = self.turns[-1].with_observation(observation)
+                self.may_have_begun, self.draft.observation = False, []
             case TurnCompleted():
                 self.is_open = False
             case RunEnded(outcome=outcome):
@@ -102,14 +104,12 @@ class State:
             if turn.thought is not None:
                 text = turn.thought.answer or turn.thought.text
                 lines.append(f"{turn.thought.kind.upper()}: {text}")
-            if turn.action is not None:
-                lines.append(f"ACTION_EXECUTED: tool_id={turn.action.tool}")
-            if turn.observation is not None:
-                lines.append(f"OBSERVATION:{told(turn.observation)}")
+            for action in turn.actions:
+                if action.call is not None:
+                    lines.append(f"ACTION_EXECUTED: tool_id={action.call.tool}")
+                if action.observation is not None:
+                    lines.append(f"OBSERVATION:{told(action.observation)}")
         return "\n".join(lines)
-
-    def _amend(self, **part: object) -> None:
-        self.turns[-1] = self.turns[-1].model_copy(update=part)
 
 
 def observed(observation: Observation) -> str:

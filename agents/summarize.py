@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import chain, takewhile
 
-from agents.contracts import EndReason, Message, Outcome, Purpose, Status, Turn
+from agents.contracts import Action, EndReason, Message, Outcome, Purpose, Status, Turn
 from agents.errors import ErrorKind, ProviderError
 from agents.events import AnswerDelta, Event, RunEnded
 from agents.model.model import Model
@@ -142,18 +142,19 @@ def _given_up(state: State) -> Iterator[Event]:
 def _what_halted(state: State) -> str:
     """Return what halted the run where its reason alone does not say so; empty if it does."""
     last = state.turns[-1] if state.turns else None
-    seen = None if last is None else last.observation
+    seen = None if last is None else last.last_observation
     if state.halted is EndReason.FAILURES and seen is not None:
         if seen.error == ErrorKind.PARSE_ERROR:
             return "The model's reply could not be read, even after it was asked to repair it."
         return "Too many consecutive failures: one step after the other failed."
-    actions = [turn.action for turn in state.turns]
-    if state.halted is not EndReason.REPEATS or not actions or actions[-1] is None:
+    calls = [turn.calls for turn in state.turns]
+    if state.halted is not EndReason.REPEATS or not calls or not calls[-1]:
         return ""
-    if actions[-3:] == [actions[-1]] * 3:
+    if calls[-3:] == [calls[-1]] * 3:
         return ""
-    tool = actions[-1].tool
-    times = takewhile(lambda action: action is not None and action.tool == tool, actions[::-1])
+    tool = calls[-1][0].tool
+    tools = list(chain.from_iterable([call.tool for call in each] or [""] for each in calls))
+    times = takewhile(lambda name: name == tool, reversed(tools))
     return f"Tool '{tool}' called {len(list(times))} times in a row."
 
 
@@ -164,16 +165,22 @@ def _explained(outcome: Outcome, message: str) -> Outcome:
 
 
 def _clamped(turn: Turn, most: int) -> Turn:
-    seen = turn.observation
+    actions = tuple(_shortened(action, most // len(turn.actions)) for action in turn.actions)
+    return turn if actions == turn.actions else turn.model_copy(update={"actions": actions})
+
+
+def _shortened(action: Action, most: int) -> Action:
+    seen = action.observation
     if seen is None or tokens(seen.text) <= most:
-        return turn
+        return action
     short = seen.model_copy(update={"text": clamped(seen.text, most)})
-    return turn.model_copy(update={"observation": short})
+    return action.model_copy(update={"observation": short})
 
 
 def _as_partial(outcome: Outcome, state: State) -> Outcome:
-    calls = [turn for turn in state.turns if turn.action is not None]
-    failed = [t for t in calls if t.observation is not None and t.observation.error is not None]
+    actions = (action for turn in state.turns for action in turn.actions)
+    calls = [action for action in actions if action.call is not None]
+    failed = [action for action in calls if action.has_failed]
     plans = [t.thought.plan for t in state.turns if t.thought is not None and t.thought.plan]
     if failed:
         message = f"Tool execution errors occurred. {len(failed)} of {len(calls)} calls failed."

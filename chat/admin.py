@@ -6,7 +6,17 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from chat.models import Approval, Conversation, ModelCall, Policy, PolicyVersion, Run, Turn, User
+from chat.models import (
+    Action,
+    Approval,
+    Conversation,
+    ModelCall,
+    Policy,
+    PolicyVersion,
+    Run,
+    Turn,
+    User,
+)
 from chat.operations.requeue import CannotRequeue, requeue
 from chat.people.admin import PersonAdmin
 from chat.people.roles import Role, role_of
@@ -85,13 +95,27 @@ class RunAdmin(RecordAdmin):
 class TurnAdmin(RecordAdmin):
     """Turns by run."""
 
-    list_display = ("id", "run_id", "index", "transcript", "kind", "tool", "status", "started_at")
-    search_fields = ("=run__id", "=tool")
+    list_display = ("id", "run_id", "index", "transcript", "kind", "called", "status", "started_at")
+    search_fields = ("=run__id", "=stored_actions__tool")
+
+    @admin.display(description="tools")
+    def called(self, turn: Turn) -> str:
+        """Name the tools that the turn called."""
+        return ", ".join(turn.tools)
 
     @admin.display
     def transcript(self, turn: Turn) -> SafeString:
         """Lead to the turn in its run's transcript."""
         return format_html('<a href="{}">Transcript</a>', turn.get_absolute_url())
+
+
+@admin.register(Action)
+class ActionAdmin(RecordAdmin):
+    """Actions by turn."""
+
+    list_display = ("id", "turn", "position", "tool", "error", "started_at")
+    list_select_related = ("turn",)
+    search_fields = ("=turn__run__id", "=tool")
 
 
 @admin.register(Approval)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.contracts import Observation, Turn
-from agents.events import ActionProposed, Event, ObservationDelta, Observed
+from agents.events import ActionsProposed, Event, ObservationDelta, Observed
 from agents.history.retries import Retries
 from agents.policy import Act
 from agents.state import State
@@ -22,8 +22,8 @@ class RetriedAct:
         turn, shown = state.turns[-1], list[str]()
         for event in self.act(state):
             match event:
-                case ActionProposed(call=call):
-                    turn = turn.model_copy(update={"action": call})
+                case ActionsProposed(calls=calls):
+                    turn = turn.with_calls(calls)
                 case ObservationDelta(text=text):
                     shown.append(text)
                 case Observed(observation=observation):
@@ -31,11 +31,12 @@ class RetriedAct:
             yield event
 
     def _marked(self, state: State, turn: Turn, seen: Observation, shown: str) -> Observed:
-        failed = turn.model_copy(update={"observation": seen})
-        if turn.action is None or not self.retries.are_used_up([*state.turns[:-1], failed]):
+        failed, action = turn.with_observation(seen), turn.open_action
+        is_last = self.retries.are_used_up([*state.turns[:-1], failed])
+        if seen.error is None or action is None or action.call is None or not is_last:
             return Observed(observation=seen)
         # What the tool printed stays where the page has shown it.
         error = seen.text.removeprefix(shown).lstrip("\n")
-        marked = f"[tool:{turn.action.tool}] failed after retries: {error}"
+        marked = f"[tool:{action.call.tool}] failed after retries: {error}"
         text = "\n".join(filter(None, [shown, marked]))
         return Observed(observation=seen.model_copy(update={"text": text}))

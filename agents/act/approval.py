@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from agents.act.leaving import why_ask
 from agents.contracts import Observation, ToolCall, Value
 from agents.errors import InvalidInputs, NotApproved, ToolNotFound
-from agents.events import ActionProposed, Event, Observed
+from agents.events import ActionsProposed, Event, Observed
 from agents.policy import Act
 from agents.state import State
 from agents.tools.spec import Safety, Tool
@@ -49,7 +49,7 @@ def needs_approval(tool: Tool, names: tuple[str, ...] = ()) -> bool:
 
 @dataclass(frozen=True)
 class ApprovedAct:
-    """Ask once an action is proposed, before its tool runs; a no becomes an observation.
+    """Ask once an action is next, before its tool runs; a no becomes an observation.
 
     `names` are tools to ask about beside those that are sensitive or dangerous. A call that goes
     out is asked about as soon as it may carry something away, see `why_ask`; `own` are steps of the
@@ -64,20 +64,20 @@ class ApprovedAct:
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the wrapped events, or the refused action with what was said to it."""
-        proposed = state.turns[-1].action
-        if proposed is not None:
-            yield from self._go_on(state, proposed)
+        action = state.turns[-1].open_action
+        if action is not None and action.call is not None:
+            yield from self._go_on(state, action.call)
             return
         for event in self.act(state):
             yield event
-            if isinstance(event, ActionProposed):
-                said = self._asked(state, event.call)
+            if isinstance(event, ActionsProposed):
+                said = self._asked(state, event.calls[0])
                 if said is not None and not said.granted:
-                    yield _refusal(event.call, said)
+                    yield _refusal(event.calls[0], said)
                     return
 
     def _go_on(self, state: State, call: ToolCall) -> Iterator[Event]:
-        """Carry on with an action that an earlier worker proposed, and may have asked about."""
+        """Carry on with an action that was proposed before; who did so may have asked about it."""
         said = self._asked(state, call)
         if said is None:
             yield from self.act(state)

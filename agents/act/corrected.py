@@ -19,7 +19,7 @@ class CorrectedAct:
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the wrapped events, or the observation that corrects the thought."""
         turn = state.turns[-1]
-        if turn.thought is None or turn.thought.call is not None or turn.action is not None:
+        if turn.thought is None or turn.thought.calls or turn.actions:
             yield from self.act(state)
             return
         yield Observed(observation=self.complaint(turn.thought.text))

@@ -30,12 +30,13 @@ class GoalAct:
             yield event
 
     def _settled(self, state: State, plan: GoalPlan, seen: Observation) -> Observation:
-        action = state.turns[-1].action
-        if action is None or seen.error is not None or plan.current is None:
+        action = state.turns[-1].open_action
+        call = None if action is None else action.call
+        if call is None or seen.error is not None or plan.current is None:
             return seen
-        if action.tool == COMPLETE:
+        if call.tool == COMPLETE:
             return seen.model_copy(update={"text": f"{seen.text}\n\n{_next(plan, seen.text)}"})
-        if action.tool == FAIL and plan.adaptations < self.adaptations:
+        if call.tool == FAIL and plan.adaptations < self.adaptations:
             text = f"{seen.text}\n\nGoal {plan.number} of {len(plan.goals)} failed."
             return Observation(text=text, error=GOAL_FAILED)
         return seen

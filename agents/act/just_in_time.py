@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from agents.act.run_action import continue_action, run_action
+from agents.act.run_action import next_action, run_actions
 from agents.contracts import Message, Observation, Role, ToolCall
 from agents.errors import InvalidInputs, Recoverable, ToolSelectionError
 from agents.events import Event, ModelCalled, Observed
@@ -42,8 +42,8 @@ class JustInTimeAct:
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the calls it takes to choose, then the action and its observation."""
         turn = state.turns[-1]
-        if turn.action is not None:
-            yield from continue_action(state, self.toolkit, self.model.control)
+        if turn.actions:
+            yield from next_action(state, self.toolkit, self.model.control)
             return
         try:
             step = "" if turn.thought is None else turn.thought.text
@@ -54,7 +54,7 @@ class JustInTimeAct:
             yield Observed(observation=failed)
         else:
             call = ToolCall(tool=tool.name, inputs=inputs)
-            yield from run_action(call, self.toolkit, self.model.control)
+            yield from run_actions([call], self.toolkit, self.model.control)
 
     def _choose(self, step: str, state: State) -> Generator[ModelCalled, None, Tool]:
         candidates = self._candidates(step, state)
@@ -78,9 +78,10 @@ class JustInTimeAct:
     def _candidates(self, step: str, state: State) -> list[Tool]:
         """Return the likely tools, without those that keep failing in this run."""
         failures = Counter(
-            turn.action.tool
+            action.call.tool
             for turn in state.turns
-            if turn.action is not None and turn.observation is not None and turn.observation.error
+            for action in turn.actions
+            if action.call is not None and action.has_failed
         )
         found = self.toolkit.search(step, limit=_CANDIDATES + len(failures))
         return [tool for tool in found if failures[tool.name] < _FAILURES][:_CANDIDATES]

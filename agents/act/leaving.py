@@ -7,7 +7,7 @@ read nothing but its question and what tools here have computed.
 
 from collections.abc import Collection, Iterator
 
-from agents.contracts import Turn
+from agents.contracts import Action
 from agents.errors import InvalidInputs, NotApproved, ToolNotFound
 from agents.state import State
 from agents.tools.spec import Tool
@@ -39,13 +39,15 @@ def why_ask(state: State, tool: Tool, toolkit: Toolkit, own: Collection[str] = (
 def _read(state: State, toolkit: Toolkit, own: Collection[str]) -> Iterator[str]:
     if state.history:
         yield EARLIER
-    for turn in state.turns:
-        if turn.action is not None and _brought_in(turn, turn.action.tool, toolkit, own):
-            yield turn.action.tool
+    # What the open turn calls was all written before anything of it came back.
+    for turn in state.turns[:-1]:
+        for action in turn.actions:
+            if action.call is not None and _brought_in(action, action.call.tool, toolkit, own):
+                yield action.call.tool
 
 
-def _brought_in(turn: Turn, name: str, toolkit: Toolkit, own: Collection[str]) -> bool:
-    if turn.observation is None or turn.observation.error in _NEVER_RAN or name in own:
+def _brought_in(action: Action, name: str, toolkit: Toolkit, own: Collection[str]) -> bool:
+    if action.observation is None or action.observation.error in _NEVER_RAN or name in own:
         return False
     try:
         tool = toolkit.get(name)

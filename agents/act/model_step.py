@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agents.contracts import Message, Observation, Role, ToolCall
 from agents.errors import ToolFailed
 from agents.events import (
-    ActionProposed,
+    ActionsProposed,
     ActionStarted,
     Event,
     ObservationDelta,
@@ -30,12 +30,14 @@ class ModelStepAct:
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the wrapped events, or what the model says as the observation."""
         turn = state.turns[-1]
-        call = turn.action or (None if turn.thought is None else turn.thought.call)
+        calls = turn.thought.calls if turn.thought is not None and not turn.actions else ()
+        action = turn.open_action
+        call = next(iter(calls), None) if action is None else action.call
         if call is None or call.tool != self.name:
             yield from self.act(state)
             return
-        if turn.action is None:
-            yield ActionProposed(call=call)
+        if calls:
+            yield ActionsProposed(calls=calls)
         yield ActionStarted()
         yield from self._ask(call)
 

@@ -1,12 +1,12 @@
-"""Carry out a known action: propose it, run its tool, observe; the end of every act."""
+"""Carry out known actions: propose them, run a tool, observe; the end of every act."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Protocol
 
 from agents.contracts import Observation, ToolCall
 from agents.control import Control
 from agents.errors import Interrupted, ToolNotFound
-from agents.events import ActionProposed, ActionStarted, Event, ObservationDelta, Observed
+from agents.events import ActionsProposed, ActionStarted, Event, ObservationDelta, Observed
 from agents.state import State
 from agents.tools.spec import Tool
 
@@ -29,19 +29,20 @@ class Calls(Protocol):
         ...
 
 
-def run_action(call: ToolCall, toolkit: Calls, control: Control) -> Iterator[Event]:
-    """Yield the events of one action, from its proposal to its observation."""
-    yield ActionProposed(call=call)
-    yield from _run(call, toolkit, control)
+def run_actions(calls: Sequence[ToolCall], toolkit: Calls, control: Control) -> Iterator[Event]:
+    """Propose all actions of a turn, and carry out the first."""
+    yield ActionsProposed(calls=tuple(calls))
+    yield from _run(calls[0], toolkit, control)
 
 
-def continue_action(state: State, toolkit: Calls, control: Control) -> Iterator[Event]:
-    """Finish the action that an earlier worker proposed and did not see the end of.
+def next_action(state: State, toolkit: Calls, control: Control) -> Iterator[Event]:
+    """Carry out the turn's open action, whoever proposed it.
 
-    What may have begun is made again only if its tool says that this does no harm.
+    Where an earlier worker may have begun it and did not see its end, it is made again only if its
+    tool says that this does no harm.
     """
-    call = state.turns[-1].action
-    if call is None:
+    action = state.turns[-1].open_action
+    if action is None or (call := action.call) is None:
         raise ValueError("The last turn has no action to go on with.")
     if not state.may_have_begun or _may_run_again(call, toolkit):
         yield from _run(call, toolkit, control)

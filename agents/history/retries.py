@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.contracts import Turn
+from agents.contracts import Action, Turn
 from agents.errors import ErrorKind
 
 Failure = Literal["unreadable", "tool"]
@@ -63,9 +63,15 @@ class Retries:
         return self.tool if kind == "tool" else self.unreadable
 
 
+def failed_action(turn: Turn) -> Action | None:
+    """Return the last action of a turn that failed, None where none did."""
+    return next((action for action in reversed(turn.actions) if action.has_failed), None)
+
+
 def failure_of(turn: Turn) -> Failure | None:
     """Return whether a turn failed at being read or at its tool, None for neither."""
-    error = None if turn.observation is None else turn.observation.error
+    action = failed_action(turn)
+    error = None if action is None or action.observation is None else action.observation.error
     if error in _UNREADABLE:
         return "unreadable"
     return "tool" if error in _TOOL else None

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from agents.act.named_tool import NamedToolAct
-from agents.contracts import Decision, EndReason, Step, Value
+from agents.contracts import EndReason, Value
 from agents.decide import FailureLimit, RepeatLimit, TurnLimit, react_in_text
 from agents.events import Event, RunEnded
 from agents.history.tries import last_try, lessons
 from agents.policies.context import Parts
 from agents.policies.declared import policy
-from agents.policy import Decide, Policy, Summarize
+from agents.policy import Decide, Decision, Policy, Step, Summarize
 from agents.state import State
 from agents.summarize import FinalAnswer
 from agents.think.lesson import LessonThink

@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import field_validator
 
-from agents.contracts import Decision, EndReason, Step, ThoughtKind, Value
+from agents.contracts import EndReason, ThoughtKind, Value
 from agents.events import Event
 from agents.policies.context import Build, Parts
-from agents.policy import Decide, Policy, Think
+from agents.policy import Decide, Decision, Policy, Step, Think
 from agents.state import State
 from agents.think.clarify import ClarifyThink, settled_goal
 

@@ -36,14 +36,15 @@ def _told(state: State, written: Callable[[ToolCall], str]) -> str:
 
 
 def _turn(turn: Turn, thought: Thought, written: Callable[[ToolCall], str]) -> str:
-    if turn.action is None and turn.observation is not None:
+    if not turn.calls and turn.last_observation is not None:
         # The reply broke the format. It is not shown to the model, which would take it up.
-        return f"\n{turn.observation.text}"
+        return f"\n{turn.last_observation.text}"
     lines = [f"\nThought: {clipped(thought.text, _THOUGHT_LIMIT)}"]
-    if turn.action is not None:
-        lines.append(f"Action: {written(turn.action)}")
-    if turn.observation is not None:
-        lines.append(f"Observation:\n{enclosed_observation(turn.observation)}")
+    for action in turn.actions:
+        if action.call is not None:
+            lines.append(f"Action: {written(action.call)}")
+        if action.observation is not None:
+            lines.append(f"Observation:\n{enclosed_observation(action.observation)}")
     return "\n".join(lines)
 
 

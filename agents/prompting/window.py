@@ -6,11 +6,12 @@ that the text keeps its beginning from one turn to the next until it is passed a
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 
-from agents.contracts import Exchange, ToolCall, Turn
+from agents.contracts import Action, Exchange, ToolCall, Turn
 from agents.model.tokens import BYTES_PER_TOKEN, tokens
 from agents.prompting.prompts import enclosed
 from agents.state import State, observed
@@ -105,19 +106,20 @@ class Window:
 
     def _text(self, turn: Turn, level: _Level) -> str:
         thought = "" if turn.thought is None else turn.thought.text
-        seen = "" if turn.observation is None else observed(turn.observation)
         match level:
             case _Level.GONE:
                 return ""
             case _Level.LINE:
-                call = "" if turn.action is None else f"{turn.action.tool}: "
-                first = " ".join(seen.split())[:_LINE]
-                return f"\n\nStep {turn.index + 1}\n{call}{first}"
+                lines = map(_line, turn.actions or [Action(call=None)])
+                return "\n".join([f"\n\nStep {turn.index + 1}", *lines])
             case _Level.SHORT:
-                return _step(turn, clipped(thought, _SHORT), clipped(seen, _SHORT), _SHORT)
+                return _step(turn, clipped(thought, _SHORT), _short, _SHORT)
             case _:
                 most = max(50, self.most // (2 * max(1, self.kept)))
-                return _step(turn, clamped(thought, most // 4), clamped(seen, most // 2), 3 * most)
+                part = most // (2 * max(1, len(turn.actions)))
+                return _step(
+                    turn, clamped(thought, most // 4), partial(clamped, most=part), 3 * most
+                )
 
 
 def action_text(call: ToolCall) -> str:
@@ -128,11 +130,23 @@ def action_text(call: ToolCall) -> str:
     return f'{{"tool": {tool}, "parameters": {inputs}}}'
 
 
-def _step(turn: Turn, thought: str, seen: str, most: int) -> str:
+def _line(action: Action) -> str:
+    call = "" if action.call is None else f"{action.call.tool}: "
+    seen = "" if action.observation is None else observed(action.observation)
+    return f"{call}{' '.join(seen.split())[:_LINE]}"
+
+
+def _short(text: str) -> str:
+    return clipped(text, _SHORT)
+
+
+def _step(turn: Turn, thought: str, shortened: Callable[[str], str], most: int) -> str:
     lines = [f"\n\nStep {turn.index + 1}", f"Thought: {thought}"]
-    if turn.action is not None:
-        written = action_text(turn.action)
-        lines.append(f"Action: {written if len(written) <= most else f'{written[:most]}[...]'}")
-    if turn.observation is not None:
-        lines.append(f"Observation:\n{enclosed('observation', seen)}")
+    for action in turn.actions:
+        if action.call is not None:
+            text = action_text(action.call)
+            lines.append(f"Action: {text if len(text) <= most else f'{text[:most]}[...]'}")
+        if action.observation is not None:
+            seen = shortened(observed(action.observation))
+            lines.append(f"Observation:\n{enclosed('observation', seen)}")
     return "\n".join(lines)

@@ -1,7 +1,9 @@
-"""Read a reply while it streams: reasoning, and then one action or the final answer.
+"""Read a reply while it streams: reasoning, and then an action or the final answer.
 
 Reasoning and answer are shown as they come, held back as far as they may still turn out to be a
-label or a marker, so that no part of one is ever shown. The first action or answer counts. Labels
+label or a marker, so that no part of one is ever shown. The first action or answer counts; behind a
+native call those count, too, that follow it with nothing between, for so models ask for several
+tools at once. Labels
 may stand in a fence, in emphasis, in any case. What stands in `<think>` is only thought.
 """
 
@@ -13,6 +15,7 @@ from enum import Enum, auto
 from agents.errors import ParseError
 from agents.events import AnswerDelta, ThoughtDelta
 from agents.reading.action import WrittenAction, read_action, read_native
+from agents.reading.json_stream import Balance
 from agents.reading.trimmed import Trimmed
 from agents.text import storable
 
@@ -20,6 +23,9 @@ OPENING, CLOSING = "<__final_answer__>", "</__final_answer__>"
 
 _HOLD = 64
 """More than any label with its fence, so that what lies further back is certainly none."""
+
+_MAX_CALLS = 16
+"""Native calls that are read of one reply."""
 
 _IDLE_ACTIONS = 3
 """Actions without a tool in one reply, before the next one ends it."""
@@ -39,6 +45,11 @@ _LABEL = re.compile(
     r"|(?P<thinks>think(?:ing)?>)|(?P<thought>/think(?:ing)?>))",
     re.IGNORECASE | re.MULTILINE,
 )
+_NATIVE_FOLLOWS = re.compile(
+    r"\s*(?:</\|?tool_call\|?>)?\s*(?:<\|?tool_call\|?>|\[TOOL_CALLS\])", re.I
+)
+_MAY_FOLLOW = re.compile(r"\s*(?:</[|\w]{0,12}(?:>\s*|$))?(?:[<\[][|\w]{0,12})?$")
+"""What may yet become the mark of another native call."""
 _MARKED = re.compile(r"[:\uff1a{<\[]")
 """What no label is without."""
 _MARK = re.compile(r"<(?:(?P<end>/(?:__)?final_answer(?:__)?>)|(?:__)?final_answer(?:__)?>)", re.I)
@@ -47,7 +58,6 @@ _ANSWER_MARK = re.compile(
     r"|<(?:__)?final_answer(?:__)?>",
     re.IGNORECASE | re.MULTILINE,
 )
-_IN_STRING, _IN_OBJECT = re.compile(r'["\\]'), re.compile(r'["{}]')
 _THOUGHT_ENDS = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}")
 _NAMES_ITSELF = re.compile(r"\s*[*_#]{0,3}\s?(?:thought|reasoning)[*_]{0,3}\s?:[*_]{0,3}", re.I)
@@ -55,22 +65,28 @@ _NAMES_ITSELF = re.compile(r"\s*[*_#]{0,3}\s?(?:thought|reasoning)[*_]{0,3}\s?:[
 
 @dataclass(frozen=True)
 class ActionReply:
-    """What a reply says: reasoning, then an action, an answer, or neither.
+    """What a reply says: reasoning, then actions, an answer, or neither.
 
     `broken` is what was meant for an action and could not be read, `error` why not.
     """
 
     thought: str = ""
-    action: WrittenAction | None = None
+    actions: tuple[WrittenAction, ...] = ()
     answer: str = ""
     broken: str = ""
     error: str = ""
+
+    @property
+    def action(self) -> WrittenAction | None:
+        """Return the first action."""
+        return next(iter(self.actions), None)
 
 
 class _Part(Enum):
     REASONING = auto()
     THINKING = auto()
     ACTION = auto()
+    NEXT_CALL = auto()
     ANSWER = auto()
 
 
@@ -82,7 +98,7 @@ class ActionReader:
 
     def __init__(self) -> None:
         self.done = False
-        self.action: WrittenAction | None = None
+        self.actions: list[WrittenAction] = []
         self.broken = ""
         self.error = ""
         self._part = _Part.REASONING
@@ -91,7 +107,7 @@ class ActionReader:
         self._is_aloud = False
         self._begins = True
         self._thought, self._answer = Trimmed(), Trimmed()
-        self._balance = _Balance()
+        self._balance = Balance()
         self._written: list[str] = []
         self._read: Callable[[str], tuple[WrittenAction, int]] = read_action
         self._idle = 0
@@ -102,7 +118,7 @@ class ActionReader:
     def reply(self) -> ActionReply:
         """Return what has been read."""
         return ActionReply(
-            self._thought.text, self.action, self._answer.text, self.broken, self.error
+            self._thought.text, tuple(self.actions), self._answer.text, self.broken, self.error
         )
 
     def think_aloud(self, text: str) -> Iterator[ThoughtDelta]:
@@ -126,7 +142,7 @@ class ActionReader:
         """Take the reply as complete, or as cut off; yield what was held back."""
         self._is_last = True
         if is_cut and self._part is _Part.ACTION and not self.done:
-            self.broken, self.error = "".join(self._written).strip(), "The action breaks off."
+            self._break("".join(self._written), "The action breaks off.")
         elif not self.done:
             yield from self._go_on()
         self.done = True
@@ -142,6 +158,8 @@ class ActionReader:
                     yield from self._think()
                 case _Part.ACTION:
                     self._act()
+                case _Part.NEXT_CALL:
+                    self._look_for_another()
                 case _Part.ANSWER:
                     yield from self._say()
 
@@ -206,14 +224,31 @@ class ActionReader:
         try:
             action, end = self._read(said)
         except ParseError as error:
-            self.broken, self.error, self.done = said.strip(), str(error), True
+            self._break(said, str(error))
             return
-        if action.tool is not None or self._idle >= _IDLE_ACTIONS:
-            self.action, self.done = (None if action.tool is None else action), True
+        if action.tool is not None:
+            self.actions.append(action)
+            self._written, self._balance = [], Balance()
+            self._part, self._text, self._at = _Part.NEXT_CALL, "\n" + written[end:], 1
+            self.done = self._read is not read_native or len(self.actions) >= _MAX_CALLS
+            return
+        if self._idle >= _IDLE_ACTIONS:
+            self.done = True
             return
         self._idle += 1
-        self._written, self._balance = [], _Balance()
+        self._written, self._balance = [], Balance()
         self._part, self._text, self._at = _Part.REASONING, "\n" + written[end:].lstrip("`"), 1
+
+    def _look_for_another(self) -> None:
+        """Go on with the native call that follows, if one does."""
+        if follows := _NATIVE_FOLLOWS.match(self._text, self._at):
+            self._part, self._at = _Part.ACTION, follows.end()
+        elif self._is_last or _MAY_FOLLOW.match(self._text, self._at) is None:
+            self.done = True
+
+    def _break(self, written: str, error: str) -> None:
+        """Take none of the actions: what the model shall write anew, it writes whole."""
+        self.actions, self.broken, self.error, self.done = [], written.strip(), error, True
 
     def _certain(self) -> str:
         """Take away and return the text that can be no part of a label any more."""
@@ -251,36 +286,3 @@ def _open_emphasis(label: str) -> str:
     """Return the emphasis that a label opens and does not close, as in `**Final Answer:** x`."""
     marks = _EMPHASIS.findall(label)
     return marks[0] if len(marks) == 1 else ""
-
-
-class _Balance:
-    """Follow the brackets of the first object in a text that comes in chunks."""
-
-    def __init__(self) -> None:
-        self._depth = 0
-        self._has_begun = False
-        self._in_string = False
-        self._is_escaped = False
-        self._taken = 0
-        self.end: int | None = None
-        """Where in the whole text the object ended, None before it has."""
-
-    def is_complete(self, text: str) -> bool:
-        """Take more of the text; tell whether the object has ended."""
-        before, self._taken = self._taken, self._taken + len(text)
-        at = int(self._is_escaped and bool(text))
-        self._is_escaped = self._is_escaped and not text
-        while mark := (_IN_STRING if self._in_string else _IN_OBJECT).search(text, at):
-            char, at = mark[0], mark.end()
-            if char == '"':
-                self._in_string = self._has_begun and not self._in_string
-            elif char == "\\":
-                self._is_escaped = at == len(text)
-                at += 1
-            elif self._has_begun or char == "{":
-                self._has_begun = True
-                self._depth += 1 if char == "{" else -1
-                if self._depth == 0:
-                    self.end = before + at
-                    return True
-        return False

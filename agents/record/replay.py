@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from agents import loop
 from agents.contracts import Turn
 from agents.control import Control
-from agents.events import ActionProposed, Event, ObservationDelta, Observed, TurnCompleted
+from agents.events import ActionsProposed, Event, ObservationDelta, Observed, TurnCompleted
 from agents.model.model import Model
 from agents.policies import build
 from agents.policies.context import Parts
@@ -92,22 +92,25 @@ class _Replies:
 
 @dataclass(frozen=True)
 class _Observations:
-    """Act as wrapped up to the action itself, which is not carried out but remembered."""
+    """Act as wrapped up to the actions themselves, which are not carried out but remembered."""
 
     act: Act
     tape: Tape
 
     def __call__(self, state: State) -> Iterator[Event]:
+        if (position := state.turns[-1].position) is not None:
+            yield from self._observed(position)
+            return
         with closing(_events(self.act(state))) as events:
             for event in events:
                 yield event
-                if isinstance(event, ActionProposed):
-                    yield from self._observed()
+                if isinstance(event, ActionsProposed):
+                    yield from self._observed(0)
                     return
 
-    def _observed(self) -> Iterator[Event]:
-        seen = self.tape.turn().observation
-        if self.tape.is_cut:
+    def _observed(self, position: int) -> Iterator[Event]:
+        seen = self.tape.observation(position)
+        if self.tape.is_cut_at(position):
             yield ObservationDelta(text="" if seen is None else seen.text)
             raise self.tape.cause()
         if seen is not None:

@@ -3,9 +3,20 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, NoReturn
 
-from agents.contracts import EndReason, Exchange, ModelCall, Outcome, Purpose, Turn, Usage, Value
+from agents.contracts import (
+    EndReason,
+    Exchange,
+    ModelCall,
+    Observation,
+    Outcome,
+    Purpose,
+    Turn,
+    Usage,
+    Value,
+)
 from agents.errors import ConfigurationError, ErrorKind, OutOfTime, ProviderError, Stopped
 from agents.events import Event, TurnCompleted, TurnStarted
 from agents.model.model import RESERVED
@@ -120,16 +131,27 @@ class Tape:
             self._differs("the purpose of a call", call.purpose, purpose)
         return call
 
-    def turn(self) -> Turn:
-        """Return the stored turn that is under way."""
-        if self._index >= len(self._recorded.turns):
+    def observation(self, position: int) -> Observation | None:
+        """Return what came back from that action of the turn under way; None where it was cut."""
+        is_stored = self._index < len(self._recorded.turns)
+        actions = self._recorded.turns[self._index].actions if is_stored else ()
+        if position >= len(actions):
             self._end("an action")
-        return self._recorded.turns[self._index]
+        seen = actions[position].observation
+        if seen is None and not self.is_cut_at(position):
+            self._differs("what comes next", "nothing", "an observation")
+        return seen
 
     @property
     def is_cut(self) -> bool:
         """Tell whether the turn under way was never completed."""
         return self._recorded.is_cut and self._index == len(self._recorded.turns) - 1
+
+    def is_cut_at(self, position: int) -> bool:
+        """Tell whether the run was cut off in that action: the last of which anything is stored."""
+        actions = self._recorded.turns[self._index].actions if self.is_cut else ()
+        observed = sum(action.observation is not None for action in actions)
+        return self.is_cut and position + 1 >= observed
 
     def cause(self) -> Exception:
         """Return what cut the run off; a run that has not ended says nothing."""
@@ -231,10 +253,11 @@ def _parts(stored: Turn, now: Turn) -> Iterator[tuple[str, Any, Any]]:
             getattr(stored.thought, part, None),
             getattr(now.thought, part, None),
         )
-    yield "action", stored.action, now.action
-    for part in ("error", "ends", "text"):
-        was = getattr(stored.observation, part, None)
-        yield f"observation.{part}", was, getattr(now.observation, part, None)
+    for was, came in zip_longest(stored.calls, now.calls):
+        yield "action", was, came
+    for was, came in zip_longest(stored.observations, now.observations):
+        for part in ("error", "ends", "text"):
+            yield f"observation.{part}", getattr(was, part, None), getattr(came, part, None)
 
 
 def _short(value: object) -> str:

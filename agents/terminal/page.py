@@ -2,11 +2,12 @@
 
 import json
 import re
+from collections.abc import Sequence
 from typing import TextIO
 
 from agents.contracts import Observation, Outcome, Status, ToolCall
 from agents.events import (
-    ActionProposed,
+    ActionsProposed,
     AnswerDelta,
     Event,
     ObservationDelta,
@@ -66,8 +67,8 @@ class TerminalPage:
             case AnswerDelta(text=text):
                 self._answer.append(text)
                 self._add("answer", text)
-            case ActionProposed(call=call):
-                self._propose(call)
+            case ActionsProposed(calls=calls):
+                self._propose(calls)
             case ObservationDelta(text=text):
                 self._observe(text)
             case Observed(observation=observation):
@@ -75,11 +76,12 @@ class TerminalPage:
             case RunEnded(outcome=outcome):
                 self._end(outcome)
 
-    def _propose(self, call: ToolCall) -> None:
+    def _propose(self, calls: Sequence[ToolCall]) -> None:
         self._close()
         self._shown = 0
-        inputs = json.dumps(preview(call.inputs), ensure_ascii=False)
-        self._line(f"> {call.tool} {inputs}", _BOLD)
+        for call in calls:
+            inputs = json.dumps(preview(call.inputs), ensure_ascii=False)
+            self._line(f"> {call.tool} {inputs}", _BOLD)
 
     def _observe(self, text: str) -> None:
         head = text[: max(0, _SHOWN - self._shown)]

@@ -113,9 +113,9 @@ def concluded(reply: ActionReply, toolkit: Toolkit, *, cut: bool) -> Thought | N
     if reply.answer:
         answer = reply.answer + (CUT_SHORT if cut else "")
         return Thought(kind=ThoughtKind.FINAL, text=reply.thought, answer=answer)
-    if reply.action is not None and reply.action.tool is not None:
-        call = _call(reply.action, reply.action.tool, toolkit)
-        return Thought(kind=ThoughtKind.ACTION, text=reply.thought, call=call)
+    if reply.actions:
+        calls = tuple(_call(action, toolkit) for action in reply.actions)
+        return Thought(kind=ThoughtKind.ACTION, text=reply.thought, calls=calls)
     if reply.error:
         text = f"{reply.thought}{_BROKEN}{reply.broken}".lstrip()
         return Thought(kind=ThoughtKind.THOUGHT, text=text)
@@ -140,8 +140,9 @@ def _unreadable(text: str) -> Observation:
     return Observation(text=text, error=ParseError.__name__)
 
 
-def _call(action: WrittenAction, name: str, toolkit: Toolkit) -> ToolCall:
+def _call(action: WrittenAction, toolkit: Toolkit) -> ToolCall:
     """Return the call under the tool's own name; an unknown one fails when it is called."""
+    name = action.tool or ""
     try:
         name = toolkit.get(name).name
     except ToolNotFound:

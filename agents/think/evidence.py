@@ -7,7 +7,7 @@ name, so the model is not asked between them; it looks back only at a step that 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agents.contracts import Message, Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import Message, Observation, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ToolError
 from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
@@ -61,10 +61,10 @@ class EvidenceThink:
 
     def _planned(self, plan: Steps, text: str, work: "Work") -> Thought:
         usable = plan.steps and not plan.problem
-        call = self._call(plan.steps[0], work) if usable else None
-        kind = ThoughtKind.THOUGHT if call is None else ThoughtKind.ACTION
+        calls = (self._call(plan.steps[0], work),) if usable else ()
+        kind = ThoughtKind.ACTION if calls else ThoughtKind.THOUGHT
         kept = plan.model_dump(mode="json") | {"unread": bool(plan.problem)}
-        return Thought(kind=kind, text=text, call=call, plan=kept)
+        return Thought(kind=kind, text=text, calls=calls, plan=kept)
 
     def _planning(self, state: State, work: "Work") -> list[Message]:
         rules = render(
@@ -81,7 +81,7 @@ class EvidenceThink:
         text = f"{step.id} of the plan. {step.why}".strip()
         yield ThoughtDelta(text=text)
         call = self._call(step, work)
-        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, call=call))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, calls=(call,)))
 
     def _call(self, step: PlanStep, work: "Work") -> ToolCall:
         """Return the action; what cannot be read fails when it is called, as an observation."""
@@ -120,8 +120,9 @@ class Work:
         for turn in turns:
             if turn.thought is not None and turn.thought.plan is not None:
                 work._begin(turn.thought.plan)
-            if turn.action is not None and turn.observation is not None:
-                work._finish(turn)
+            for action in turn.actions:
+                if action.call is not None and action.observation is not None:
+                    work._finish(action.observation)
         return work
 
     def told(self) -> list[str]:
@@ -140,14 +141,14 @@ class Work:
         self.gave_up = self.failed and not read.steps
         self.failed = False
 
-    def _finish(self, turn: Turn) -> None:
-        if self.done >= len(self.steps) or turn.observation is None:
+    def _finish(self, seen: Observation) -> None:
+        if self.done >= len(self.steps):
             return
         step, self.done = self.steps[self.done], self.done + 1
-        self.failed = turn.observation.error is not None
-        self.record.append((step, observed(turn.observation)))
+        self.failed = seen.error is not None
+        self.record.append((step, observed(seen)))
         if not self.failed:
-            self.evidence[step.id] = clipped(turn.observation.text.strip(), _EVIDENCE_LIMIT)
+            self.evidence[step.id] = clipped(seen.text.strip(), _EVIDENCE_LIMIT)
 
 
 def _solving(state: State, work: Work) -> list[Message]:

@@ -66,7 +66,7 @@ class GoalThink:
         else:
             call = ToolCall(tool=FAIL, inputs={"reason": failed.outcome})
             text = _adapted(plan, goals)
-            yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, call=call))
+            yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, calls=(call,)))
 
     def _about(self, state: State, plan: GoalPlan, failed: Goal, rules: str) -> list[Message]:
         steps = Window(self.most // 2).told(state.turns)

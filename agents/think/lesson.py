@@ -6,11 +6,11 @@ Reflexion (Shinn et al. 2023, arXiv 2303.11366): the lesson is words, and only i
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from agents.contracts import Decision, EndReason, Message, Step
+from agents.contracts import EndReason, Message
 from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.history.tries import last_try, lesson, lessons
 from agents.model.model import Model
-from agents.policy import Decide, Think
+from agents.policy import Decide, Decision, Step, Think
 from agents.prompting.prompts import conversation, enclosed, goal_and_transcript, render
 from agents.reading.prose import Prose
 from agents.state import State

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.contracts import Message, Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import Action, Message, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ProviderGarbled, ToolError
 from agents.events import AnswerDelta, Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
@@ -39,7 +39,7 @@ class PlanThink:
         if plan is None or (plan.unread and len(plans) < _TRIES):
             yield from self._plan(state, before=plan)
             return
-        done = sum(turn.action is not None for turn in state.turns)
+        done = sum(len(turn.calls) for turn in state.turns)
         if done < len(plan.calls or ()):
             yield from self._next_call(plan, done)
         else:
@@ -50,10 +50,10 @@ class PlanThink:
         messages = self._planning(state, again=before is not None)
         yield from self.model.read(reader, messages, purpose="plan")
         plan = reader.plan
-        first = self._call(plan.calls[0]) if plan.calls else None
-        kind = ThoughtKind.THOUGHT if first is None else ThoughtKind.ACTION
+        first = (self._call(plan.calls[0]),) if plan.calls else ()
+        kind = ThoughtKind.ACTION if first else ThoughtKind.THOUGHT
         kept = plan.model_dump(mode="json", exclude={"thoughts"})
-        yield ThoughtCompleted(node=Thought(kind=kind, text=reader.text, call=first, plan=kept))
+        yield ThoughtCompleted(node=Thought(kind=kind, text=reader.text, calls=first, plan=kept))
 
     def _planning(self, state: State, *, again: bool) -> list[Message]:
         rules = render("plan_execute/plan", tools=self.toolkit.describe(), again=again)
@@ -64,7 +64,7 @@ class PlanThink:
         text = f"Call {done + 1} of {len(calls)} of the plan."
         yield ThoughtDelta(text=text)
         call = self._call(calls[done])
-        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, call=call))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, calls=(call,)))
 
     def _call(self, planned: PlannedCall) -> ToolCall:
         """Return the action; what cannot be read fails when it is called, as an observation."""
@@ -111,12 +111,12 @@ def _synthesis(state: State, plan: CallPlan) -> list[Message]:
     rules = render("plan_execute/synthesize", unread=plan.unread)
     parts = [enclosed_goal(state), f"Intent:\n{enclosed('intent', plan.intent or '(none)')}"]
     parts.append(f"Plan:\n{enclosed('plan', plan.plan or '(none)')}")
-    parts += [_result(turn) for turn in state.turns if turn.action is not None]
+    parts += [_result(action) for turn in state.turns for action in turn.actions if action.call]
     return conversation(rules, state, "\n\n".join(parts))
 
 
-def _result(turn: Turn) -> str:
-    call, observation = turn.action, turn.observation
+def _result(action: Action) -> str:
+    call, observation = action.call, action.observation
     if call is None or observation is None:
         return ""
     inputs = json.dumps(call.inputs, ensure_ascii=False, sort_keys=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.contracts import Thought
+from agents.contracts import Thought, ToolCall
 from agents.errors import ToolNotFound
 from agents.events import Event, ThoughtCompleted
 from agents.policy import Think
@@ -19,7 +19,7 @@ class PrunedThink:
     toolkit: Toolkit
 
     def __call__(self, state: State) -> Iterator[Event]:
-        """Yield the wrapped events, the thought's action pruned."""
+        """Yield the wrapped events, the thought's actions pruned."""
         for event in self.think(state):
             yield (
                 ThoughtCompleted(node=self._pruned(event.node))
@@ -28,13 +28,14 @@ class PrunedThink:
             )
 
     def _pruned(self, node: Thought) -> Thought:
-        if node.call is None:
-            return node
+        return node.model_copy(update={"calls": tuple(map(self._pruned_call, node.calls))})
+
+    def _pruned_call(self, call: ToolCall) -> ToolCall:
         try:
-            tool = self.toolkit.get(node.call.tool)
+            tool = self.toolkit.get(call.tool)
         except ToolNotFound:
-            return node
+            return call
         if tool.schema.get("additionalProperties") is not False:
-            return node  # the tool takes inputs that it does not list
-        inputs, _ = self.toolkit.prune(tool, node.call.inputs)
-        return node.model_copy(update={"call": node.call.model_copy(update={"inputs": inputs})})
+            return call  # the tool takes inputs that it does not list
+        inputs, _ = self.toolkit.prune(tool, call.inputs)
+        return call.model_copy(update={"inputs": inputs})

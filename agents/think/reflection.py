@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from agents.contracts import Thought, ThoughtKind, Turn
 from agents.events import Event, ThoughtCompleted, ThoughtDelta
+from agents.history.retries import failed_action
 from agents.model.model import Model
 from agents.policy import Think
 from agents.prompting.prompts import conversation, enclosed_goal, render
@@ -64,5 +65,4 @@ class ReflectiveThink:
 
 def _has_failed(state: State) -> bool:
     before = state.turns[-2] if len(state.turns) > 1 else None
-    seen = None if before is None else before.observation
-    return seen is not None and seen.error is not None
+    return before is not None and failed_action(before) is not None

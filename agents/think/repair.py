@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agents.contracts import Message, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ToolNotFound
 from agents.events import Event, ThoughtCompleted, ThoughtDelta
-from agents.history.retries import Retries, Retry, failure_of
+from agents.history.retries import Retries, Retry, failed_action, failure_of
 from agents.model.model import Model
 from agents.policy import Think
 from agents.prompting.prompts import conversation, enclosed, render
@@ -53,7 +53,8 @@ class RepairThink:
 
     def _messages(self, state: State, retry: Retry) -> list[Message]:
         rules = render("self_repair/repair", tools=self.toolkit.describe())
-        error = "" if retry.failed.observation is None else retry.failed.observation.text
+        action = failed_action(retry.failed)
+        error = "" if action is None or action.observation is None else action.observation.text
         asked = (
             f"{question_and_work(state).removesuffix('Thought: ')}\n"
             f"Failed action:\n{enclosed('action', clipped(_attempted(retry.failed), _ECHO))}\n\n"
@@ -81,13 +82,14 @@ class RetryThink:
         self.model.control.wait(retry.pause)
         text = f"Try {retry.number + 1} of the same call."
         yield ThoughtDelta(text=text)
-        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, call=call))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, calls=(call,)))
 
     def _harmless(self, failed: Turn) -> ToolCall | None:
-        if failed.action is None or failure_of(failed) != "tool":
+        action = failed_action(failed)
+        if action is None or action.call is None or failure_of(failed) != "tool":
             return None
         try:
-            return failed.action if self.toolkit.get(failed.action.tool).idempotent else None
+            return action.call if self.toolkit.get(action.call.tool).idempotent else None
         except ToolNotFound:
             return None
 
@@ -108,6 +110,7 @@ def _after(said: str, events: Iterator[Event]) -> Iterator[Event]:
 
 
 def _attempted(failed: Turn) -> str:
-    if failed.action is not None:
-        return action_json(failed.action)
+    action = failed_action(failed)
+    if action is not None and action.call is not None:
+        return action_json(action.call)
     return "" if failed.thought is None else failed.thought.text

@@ -44,4 +44,4 @@ class ShortcutThink:
             return
         said = "The task says what to do first."
         yield ThoughtDelta(text=said)
-        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=said, call=call))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=said, calls=(call,)))

@@ -118,7 +118,7 @@ class StructuredThink:
             return
         if call.tool == COMPLETE and plan is not None:
             call = ToolCall(tool=COMPLETE, inputs={**call.inputs, "goal": plan.number})
-        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, call=call))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text=text, calls=(call,)))
 
     def _call(self, name: str, reply: Structured) -> ToolCall:
         """Return the action; an unknown tool fails when it is called, as an observation."""
@@ -157,12 +157,12 @@ def _result(reply: Structured) -> str:
 
 def _last_picture(state: State) -> tuple[Image, ...]:
     """Return the last picture of the last observation; an older one shows what is no more."""
-    seen = (turn.observation for turn in reversed(state.turns) if turn.observation is not None)
-    last = next(seen, None)
+    turns = (turn.last_observation for turn in reversed(state.turns) if turn.is_observed)
+    last = next(turns, None)
     return () if last is None else last.images[-1:]
 
 
 def _warning(state: State) -> bool:
     """Tell whether the same action was carried out twice in a row."""
-    actions = [turn.action for turn in state.turns if turn.action is not None][-2:]
-    return len(actions) == 2 and actions[0] == actions[1]
+    last = [turn.calls for turn in state.turns if turn.calls][-2:]
+    return len(last) == 2 and last[0] == last[1]

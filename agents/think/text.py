@@ -46,7 +46,7 @@ class TextThink:
             return Thought(kind=ThoughtKind.FINAL, text=reply.thought, answer=answer)
         if reply.tool and not call.is_cut:
             action = self._call(reply.tool[:_NAME_LIMIT], reply.tool_input)
-            return Thought(kind=ThoughtKind.ACTION, text=reply.thought, call=action)
+            return Thought(kind=ThoughtKind.ACTION, text=reply.thought, calls=(action,))
         text = reply.thought or storable(call.reply).strip()
         return Thought(kind=ThoughtKind.THOUGHT, text=text)
 

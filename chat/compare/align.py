@@ -14,7 +14,7 @@ from chat.models import Turn
 class Row:
     """Turns that stand beside each other, either of which may be missing.
 
-    `is_same` says that both called the same tool with the same inputs.
+    `is_same` says that both called the same tools with the same inputs.
     """
 
     left: Turn | None
@@ -25,8 +25,9 @@ class Row:
 def align(left: Sequence[Turn], right: Sequence[Turn]) -> list[Row]:
     """Return every turn of both runs once, in order, with like ones beside each other.
 
-    Actions are alike by tool and inputs, answers for being answers, other turns by their thought.
-    What stands between two like turns is paired as it comes. Takes n log n for n turns.
+    Turns with actions are alike by tools and inputs, answers for being answers, other turns by
+    their thought. What stands between two like turns is paired as it comes. Takes n log n for n
+    turns.
     """
     return list(_rows(left, right))
 
@@ -36,7 +37,7 @@ def _rows(left: Sequence[Turn], right: Sequence[Turn]) -> Iterator[Row]:
     pairs = matches([_key(turn) for turn in left], [_key(turn) for turn in right])
     for i_like, j_like in pairs:
         yield from _between(left[i:i_like], right[j:j_like])
-        yield Row(left[i_like], right[j_like], is_same=bool(left[i_like].tool))
+        yield Row(left[i_like], right[j_like], is_same=bool(left[i_like].tools))
         i, j = i_like + 1, j_like + 1
     yield from _between(left[i:], right[j:])
 
@@ -90,6 +91,7 @@ def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _key(turn: Turn) -> tuple[str, str]:
-    if turn.tool:
-        return turn.tool, json.dumps(turn.inputs, sort_keys=True)
+    if turn.tools:
+        calls = [[action.tool, action.inputs] for action in turn.actions if action.tool]
+        return turn.tools[0], json.dumps(calls, sort_keys=True)
     return ("", turn.kind) if turn.answer else ("", turn.thought)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
+from django.db.models import Prefetch
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_vary_headers
@@ -15,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 from chat.accounts import SignedInRequest
 from chat.compare.align import Row, align
 from chat.governance import door
-from chat.models import Conversation, PolicyVersion, Run, Turn
+from chat.models import Action, Conversation, PolicyVersion, Run, Turn
 from chat.policies import offered, offered_as
 from chat.runs.ask import ask
 from chat.runs.validation import InvalidQuestion
@@ -25,7 +26,8 @@ from chat.transcripts.asked import whole_number
 PAGE_LENGTH = 200
 """Rows; each may be two turns."""
 
-_TO_ALIGN = ("run_id", "index", "kind", "thought", "answer", "tool", "inputs")
+_TO_ALIGN = ("run_id", "index", "kind", "thought", "answer")
+_ACTIONS_TO_ALIGN = ("turn_id", "position", "tool", "inputs")
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def comparison(request: SignedInRequest, run_id: int, other_id: int) -> HttpResp
     if request.GET.get("seen") == seen:
         return HttpResponse(status=204)
     renew_answers([left.run, right.run])
-    rows = align(*(list(side.run.turns.only(*_TO_ALIGN)) for side in (left, right)))
+    rows = align(_to_align(left.run), _to_align(right.run))
     context = {
         "left": left,
         "right": right,
@@ -127,6 +129,11 @@ def compare_with(request: SignedInRequest, run_id: int) -> HttpResponse:
         messages.error(request, f"There is no run {typed[:20]!r} that you can read.")
         return redirect(run)
     return redirect("comparison", run.pk, number)
+
+
+def _to_align(run: Run) -> list[Turn]:
+    actions = Prefetch("stored_actions", Action.objects.only(*_ACTIONS_TO_ALIGN))
+    return list(run.turns.only(*_TO_ALIGN).prefetch_related(None).prefetch_related(actions))
 
 
 def _page(rows: Sequence[Row], number: int) -> ComparisonPage:

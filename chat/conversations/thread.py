@@ -39,7 +39,8 @@ class Thread:
     def pending(self) -> Approval | None:
         """Return the approval that the last live run waits for."""
         turns = next((row.turns for row in reversed(self.rows) if row.run.is_live), None)
-        approval = turns[-1].approval if turns else None
+        action = turns[-1].open_action if turns else None
+        approval = None if action is None else action.approval
         return approval if approval is not None and approval.is_pending else None
 
     @property

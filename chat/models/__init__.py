@@ -1,5 +1,6 @@
 """One noun a file."""
 
+from chat.models.action import Action
 from chat.models.approval import Approval, ApprovalStatus
 from chat.models.conversation import Conversation, ConversationKind
 from chat.models.model_call import ModelCall
@@ -14,6 +15,7 @@ from chat.models.worker import Worker
 __all__ = [
     "ENDED",
     "LIVE",
+    "Action",
     "Approval",
     "ApprovalStatus",
     "Conversation",

@@ -22,28 +22,31 @@ class ApprovalStatus(models.TextChoices):
 
 
 class ApprovalManager(models.Manager["Approval"]):
-    """Approvals, and the turns that they are of."""
+    """Approvals, and the actions that they are of."""
 
     def attach(self, turns: Iterable[Turn]) -> list[Turn]:
-        """Return the turns, each with its `approval` or None, in one query for all of them."""
+        """Return the turns, their actions each with `approval` or None, in one query for all."""
         turns = list(turns)
-        runs = {turn.run_id for turn in turns if turn.tool}
+        runs = {turn.run_id for turn in turns if turn.tools}
         rows = self.filter(run__in=runs).select_related("decided_by") if runs else ()
-        found = {(row.run_id, row.turn_index): row for row in rows}
+        approvals = {(row.run_id, row.turn_index, row.position): row for row in rows}
         for turn in turns:
-            turn.approval = found.get((turn.run_id, turn.index))
+            for action in turn.actions:
+                action.approval = approvals.get((turn.run_id, turn.index, action.position))
         return turns
 
 
 class Approval(models.Model):
-    """The question whether one turn's action may run, with exactly what it would be called with.
+    """The question whether one action may run, with exactly what it would be called with.
 
+    `position` is the action's place in its turn.
     The run is held by nobody while it waits. After `expires_at` silence is a no. `why` says what
     made it ask beside the tool's own risk. `feedback` is what the person wants the model to know.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="approvals")
     turn_index = models.PositiveIntegerField()
+    position = models.PositiveSmallIntegerField(default=0, db_default=0)
     tool = models.CharField(max_length=120)
     inputs = OrderedJSONField()
     safety = models.CharField(max_length=12)
@@ -62,9 +65,11 @@ class Approval(models.Model):
     objects = ApprovalManager()
 
     class Meta:
-        ordering = ["run", "turn_index"]
+        ordering = ["run", "turn_index", "position"]
         constraints = [
-            models.UniqueConstraint(fields=["run", "turn_index"], name="one_approval_per_turn"),
+            models.UniqueConstraint(
+                fields=["run", "turn_index", "position"], name="one_approval_per_action"
+            ),
             models.CheckConstraint(
                 name="approval_status_is_known", condition=Q(status__in=ApprovalStatus.values)
             ),

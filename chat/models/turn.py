@@ -1,6 +1,7 @@
 """A turn: one pass of think, act and observe, as it happened."""
 
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from django.db import models
@@ -8,11 +9,10 @@ from django.db.models import Q
 from django.urls import reverse
 
 from agents import contracts
-from chat.models.ordered_json import OrderedJSONField
 from chat.models.run import Run
 
 if TYPE_CHECKING:
-    from chat.models.approval import Approval
+    from chat.models.action import Action
 
 
 class TurnStatus(models.TextChoices):
@@ -23,16 +23,20 @@ class TurnStatus(models.TextChoices):
     INTERRUPTED = "interrupted", "interrupted"
 
 
+class TurnManager(models.Manager["Turn"]):
+    """Turns, each with its actions: one query more for as many turns as are read."""
+
+    def get_queryset(self) -> models.QuerySet["Turn"]:
+        """Return turns that will have their actions."""
+        return super().get_queryset().prefetch_related("stored_actions")
+
+
 class Turn(models.Model):
     """A stored turn; any part may be absent. `stream_id` is the cursor of its last frame.
 
-    The row is written before the tool runs, and completed before the page sees it complete.
-    `acted_at` is when the action began; a row that is open has it only where the action was
-    approved. `approval` is there once `Approval.objects.attach` has looked for it. Of a run that
-    was not worked on here, times may be unknown: None, never a guess.
+    The row is written before a tool runs, and completed before the page sees it complete. Of a run
+    that was not worked on here, times may be unknown: None, never a guess.
     """
-
-    approval: "Approval | None" = None
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="turns")
     index = models.PositiveIntegerField()
@@ -45,17 +49,12 @@ class Turn(models.Model):
     thought = models.TextField(blank=True)
     answer = models.TextField(blank=True)
     plan = models.JSONField(null=True, blank=True)
-    tool = models.CharField(max_length=120, blank=True)
-    inputs = OrderedJSONField(null=True, blank=True)
-    observation = models.TextField(null=True, blank=True)  # noqa: DJ001 - None: nothing came back yet
-    observation_error = models.CharField(max_length=60, blank=True)
-    observation_images = models.JSONField(null=True, blank=True)
-    observation_ends = models.CharField(max_length=24, blank=True, default="", db_default="")
 
     stream_id = models.CharField(max_length=40, default="0-0")
     started_at = models.DateTimeField(null=True, blank=True)
-    acted_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = TurnManager()
 
     class Meta:
         ordering = ["run", "index"]
@@ -72,10 +71,6 @@ class Turn(models.Model):
                 name="turn_open_has_no_end",
                 condition=~Q(status="open") | Q(ended_at__isnull=True),
             ),
-            models.CheckConstraint(
-                name="turn_tool_iff_inputs",
-                condition=Q(tool="", inputs__isnull=True) | (~Q(tool="") & Q(inputs__isnull=False)),
-            ),
         ]
 
     def __str__(self) -> str:
@@ -91,53 +86,46 @@ class Turn(models.Model):
         """Return the turn's number as people count, from 1."""
         return self.index + 1
 
+    @cached_property
+    def actions(self) -> "list[Action]":
+        """Return the turn's actions in their order."""
+        return list(self.stored_actions.all())
+
     @property
-    def images(self) -> tuple[contracts.Image, ...]:
-        """Return the pictures that came back with the observation."""
-        return tuple(map(contracts.Image.model_validate, self.observation_images or ()))
+    def open_action(self) -> "Action | None":
+        """Return the first action of which nothing came back."""
+        return next((action for action in self.actions if action.observation is None), None)
+
+    @property
+    def tools(self) -> list[str]:
+        """Return the names of the tools that the turn called, in their order."""
+        return [action.tool for action in self.actions if action.tool]
 
     @property
     def seconds(self) -> float | None:
         """Return how long the whole turn took; None while it is open, or where nobody knows."""
         if self.started_at is None or self.ended_at is None:
             return None
-        return _between(self.started_at, self.ended_at)
+        return between(self.started_at, self.ended_at)
 
     @property
     def when(self) -> datetime:
         """Return when the turn was, or the nearest that is known: its run's date."""
         return self.started_at or self.run.when
 
-    @property
-    def action_seconds(self) -> float | None:
-        """Return how long the action took; None without one or while it runs."""
-        if self.acted_at is None or self.ended_at is None:
-            return None
-        return _between(self.acted_at, self.ended_at)
-
     def as_contract(self) -> contracts.Turn:
         """Return the engine's value of this turn, for replay."""
-        call = contracts.ToolCall(tool=self.tool, inputs=self.inputs) if self.tool else None
-        return contracts.Turn(
-            index=self.index,
-            thought=contracts.Thought(
-                kind=contracts.ThoughtKind(self.kind),
-                text=self.thought,
-                call=call,
-                answer=self.answer,
-                plan=self.plan,
-            ),
-            action=call,
-            observation=None
-            if self.observation is None
-            else contracts.Observation(
-                text=self.observation,
-                error=self.observation_error or None,
-                ends=contracts.EndReason(self.observation_ends) if self.observation_ends else None,
-                images=self.images,
-            ),
+        actions = tuple(action.as_contract() for action in self.actions)
+        thought = contracts.Thought(
+            kind=contracts.ThoughtKind(self.kind),
+            text=self.thought,
+            calls=tuple(action.call for action in actions if action.call is not None),
+            answer=self.answer,
+            plan=self.plan,
         )
+        return contracts.Turn(index=self.index, thought=thought, actions=actions)
 
 
-def _between(start: datetime, end: datetime) -> float:
+def between(start: datetime, end: datetime) -> float:
+    """Return the seconds from one moment to the other, never less than none."""
     return max(0.0, (end - start).total_seconds())  # the database's own clock may be set back

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chat.models import LIVE, Run
+from chat.models import LIVE, Run, Turn
 
 COLUMNS = ("run", "status", "reason", "attempt", "user", "policy", "age", "worked", "worker")
 SHORT = 60
@@ -77,15 +77,20 @@ def whole(run: Run) -> dict[str, Any]:
             _short(text) for text in calls.exclude(error="").values_list("error", flat=True)
         ],
         "turns": [
-            f"{turn.number} {turn.status} (attempt {turn.attempt}): "
-            f"{turn.tool or turn.kind} {turn.observation_error}".rstrip()
+            f"{turn.number} {turn.status} (attempt {turn.attempt}): {_acted(turn)}"
             for turn in run.turns.order_by("index")
         ],
         "approvals": [
             f"turn {one.turn_index + 1}: {one.tool}, {one.status}"
-            for one in run.approvals.order_by("turn_index")
+            for one in run.approvals.order_by("turn_index", "position")
         ],
     }
+
+
+def _acted(turn: Turn) -> str:
+    """Name the tools that a turn called, each with how it failed, or else its kind."""
+    acts = (f"{action.tool} {action.error}".strip() for action in turn.actions)
+    return ", ".join(filter(None, acts)) or turn.kind
 
 
 def _moment(moment: Any) -> str | None:

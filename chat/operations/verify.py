@@ -6,22 +6,20 @@ from enum import StrEnum
 
 from pydantic import ValidationError
 
-from agents.contracts import EndReason, Outcome, Thought, ThoughtKind, ToolCall, Usage
-from agents.contracts import Turn as TurnValue
+from agents.contracts import EndReason, Outcome, Usage
 from agents.errors import ConfigurationError, ErrorKind, ToolNotFound
 from agents.policies import OWN_STEPS
 from agents.policies.spec import PolicySpec
 from agents.record.replay import replay
 from agents.record.tape import Recorded, RecordedCall
-from agents.text import storable
 from agents.tools.catalogue import TOOLS, toolkit
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
-from chat.models import ModelCall, Run, Turn, TurnStatus
+from chat.models import Action, ModelCall, Run, Turn, TurnStatus
 from chat.models.model_call import RequestCorrupted
+from chat.runs.record.rows import as_stored
 from chat.runs.resume import history
-from chat.runs.stored_json import storable_json
 from chat.runs.tools import setup
 from chat.search.recall import find_turns
 
@@ -60,7 +58,7 @@ def verify(run: Run) -> Verified:
         recorded = _recorded(run, turns, calls)
         kit = _tools(run, spec, turns)
         try:
-            difference = replay(spec, kit, recorded, _as_stored)
+            difference = replay(spec, kit, recorded, as_stored)
         finally:
             kit.close()
     except (ValidationError, ConfigurationError) as error:
@@ -140,12 +138,12 @@ def _tools(run: Run, spec: PolicySpec, turns: list[Turn]) -> Toolkit:
     """
     names = [name for name in spec.tools if name in TOOLS]
     found = toolkit(names, find_turns=find_turns(run.conversation.owner), setup=setup())
-    called = [turn for turn in turns if turn.tool]
-    missing = {t.tool for t in called if t.observation_error == ErrorKind.TOOL_NOT_FOUND}
+    called = [action for turn in turns for action in turn.actions if action.tool]
+    missing = {action.tool for action in called if action.error == ErrorKind.TOOL_NOT_FOUND}
     kit = Toolkit(tool for tool in found.tools if tool.name not in missing)
-    for turn in called:
-        if turn.tool not in missing | OWN_STEPS and not _has(kit, turn.tool):
-            kit.register(_made_up(turn.tool, called))
+    for action in called:
+        if action.tool not in missing | OWN_STEPS and not _has(kit, action.tool):
+            kit.register(_made_up(action.tool, called))
     return kit
 
 
@@ -157,8 +155,8 @@ def _has(kit: Toolkit, name: str) -> bool:
     return True
 
 
-def _made_up(name: str, called: list[Turn]) -> Tool:
-    inputs = [turn.inputs or {} for turn in called if turn.tool == name]
+def _made_up(name: str, called: list[Action]) -> Tool:
+    inputs = [action.inputs or {} for action in called if action.tool == name]
     fields: dict[str, dict[str, str]] = {field: {} for one in inputs for field in one}
     always = [field for field in fields if all(field in one for one in inputs)]
     texts = {field: {"type": "string"} for field in always if _is_text(field, inputs)}
@@ -172,19 +170,3 @@ def _is_text(field: str, inputs: list[dict[str, object]]) -> bool:
 
 def _not_run(**inputs: object) -> str:
     raise NotImplementedError("A replay runs no tool.")
-
-
-def _as_stored(turn: TurnValue) -> TurnValue:
-    """Return the turn with what storing does to its texts."""
-    node = turn.thought or Thought(kind=ThoughtKind.THOUGHT, text="")
-    call, seen = turn.action, turn.observation
-    plan = None if node.plan is None else storable_json(node.plan)
-    texts = {"text": storable(node.text), "answer": storable(node.answer), "plan": plan}
-    if call is not None:
-        tool = storable(call.tool)[:120] or "?"
-        call = ToolCall(tool=tool, inputs=storable_json(call.inputs))
-    if seen is not None:
-        seen = seen.model_copy(update={"text": storable(seen.text)})
-    return turn.model_copy(
-        update={"thought": node.model_copy(update=texts), "action": call, "observation": seen}
-    )

@@ -22,7 +22,17 @@ from agents.control import Control
 from agents.errors import Parked, Stopped
 from agents.text import storable
 from agents.tools.spec import Tool
-from chat.models import ENDED, Approval, ApprovalStatus, Run, RunStatus, Turn, TurnStatus, User
+from chat.models import (
+    ENDED,
+    Action,
+    Approval,
+    ApprovalStatus,
+    Run,
+    RunStatus,
+    Turn,
+    TurnStatus,
+    User,
+)
 from chat.runs.db_retry import retrying
 from chat.runs.lease import fence, park, retrying_last
 from chat.runs.stored_json import storable_json
@@ -53,35 +63,39 @@ class Asker:
         self._control = control
 
     def __call__(self, tool: Tool, call: ToolCall, why: str) -> contract.ApprovalAnswer:
-        """Return the answer to the open turn's action; raises Parked while there is none.
+        """Return the answer to the open action; raises Parked while there is none.
 
         Raises Stopped, and LeaseLost when the run has gone on elsewhere.
         """
-        turn, row = retrying(self._find, self._control)
+        turn, action, row = retrying(self._find, self._control)
         if row is None or row.is_pending:
-            row = self._wait(turn, tool, call, why)
-        if not _is_of(row, tool, call) or not _is_of(turn, tool, call):
+            row = self._wait(turn, action, tool, call, why)
+        if not _is_of(row, tool, call) or not _is_of(action, tool, call):
             return contract.ApprovalAnswer(granted=False, feedback=CHANGED)
         if row.status == ApprovalStatus.GRANTED:
             moment = self._run.clock.now()
-            has_begun = retrying(lambda: self._has_begun(turn, moment), self._control)
+            has_begun = retrying(lambda: self._has_begun(action, moment), self._control)
             return contract.ApprovalAnswer(granted=True, has_begun=has_begun)
         silent = row.status != ApprovalStatus.DENIED
         return contract.ApprovalAnswer(granted=False, feedback=SILENT if silent else row.feedback)
 
-    def _find(self) -> tuple[Turn, Approval | None]:
+    def _find(self) -> tuple[Turn, Action, Approval | None]:
         turn = self._run.turns.filter(status=TurnStatus.OPEN).latest("index")
-        return turn, self._run.approvals.filter(turn_index=turn.index).first()
+        Approval.objects.attach([turn])
+        action = turn.open_action
+        if action is None:
+            raise RuntimeError(f"{turn} has no action to ask about.")
+        return turn, action, action.approval
 
-    def _wait(self, turn: Turn, tool: Tool, call: ToolCall, why: str) -> Approval:
+    def _wait(self, turn: Turn, action: Action, tool: Tool, call: ToolCall, why: str) -> Approval:
         """Park the run and raise Parked; return the answer if it has come in this very moment."""
         reserved = self._channel.reserve()
         row = retrying_last(
-            lambda: self._park(turn, tool, call, why, reserved),
-            lambda: self._parked(turn, reserved),
+            lambda: self._park(turn, action, tool, call, why, reserved),
+            lambda: self._parked(turn, action, reserved),
             self._control,
         )
-        turn.approval = row
+        action.approval = row
         html = retrying(lambda: render_turn(turn, self._run), self._control)
         event = frames.approval("requested" if row.is_pending else "decided", turn.index, html)
         self._channel.put_reserved(reserved, event)
@@ -89,9 +103,11 @@ class Asker:
             raise Parked
         return row
 
-    def _park(self, turn: Turn, tool: Tool, call: ToolCall, why: str, reserved: str) -> Approval:
+    def _park(
+        self, turn: Turn, action: Action, tool: Tool, call: ToolCall, why: str, reserved: str
+    ) -> Approval:
         run = Run.objects.select_for_update(no_key=True).get(pk=self._run.pk)
-        row = run.approvals.filter(turn_index=turn.index).first()
+        row = run.approvals.filter(turn_index=turn.index, position=action.position).first()
         if row is not None and (_is_parked(run, reserved) or not row.is_pending):
             return row
         if run.stop_requested_at is not None:
@@ -101,6 +117,7 @@ class Asker:
         if row is None:
             row = run.approvals.create(
                 turn_index=turn.index,
+                position=action.position,
                 tool=storable(tool.name)[:120],
                 inputs=storable_json(call.inputs),
                 safety=tool.safety,
@@ -112,18 +129,18 @@ class Asker:
         self._run.status, self._run.stream_id = RunStatus.WAITING, reserved
         return row
 
-    def _parked(self, turn: Turn, reserved: str) -> Approval | None:
+    def _parked(self, turn: Turn, action: Action, reserved: str) -> Approval | None:
         run = Run.objects.get(pk=self._run.pk)
         if not _is_parked(run, reserved):
             return None
         self._run.status, self._run.stream_id = RunStatus.WAITING, reserved
-        return run.approvals.filter(turn_index=turn.index).first()
+        return run.approvals.filter(turn_index=turn.index, position=action.position).first()
 
-    def _has_begun(self, turn: Turn, moment: datetime) -> bool:
+    def _has_begun(self, action: Action, moment: datetime) -> bool:
         """Write down that the action begins, before it does; tell whether it had before."""
         fence(self._run)
-        begins = Turn.objects.filter(Q(acted_at=None) | Q(acted_at=moment), pk=turn.pk)
-        return not begins.update(acted_at=moment)
+        begins = Action.objects.filter(Q(started_at=None) | Q(started_at=moment), pk=action.pk)
+        return not begins.update(started_at=moment)
 
 
 def _is_parked(run: Run, reserved: str) -> bool:
@@ -186,7 +203,7 @@ def _resume(run_id: int) -> None:
     waiting.update(status=RunStatus.INTERRUPTED)
 
 
-def _is_of(asked: Approval | Turn, tool: Tool, call: ToolCall) -> bool:
+def _is_of(asked: Approval | Action, tool: Tool, call: ToolCall) -> bool:
     """Tell whether this is the very call that was asked about, to the letter."""
     name = tool.name if isinstance(asked, Approval) else call.tool
     return asked.tool == storable(name)[:120] and _exactly(asked.inputs) == _exactly(call.inputs)

@@ -7,6 +7,7 @@ record it. The last two end it under an attempt of its own, which fences off who
 and whose frame lies above all that pages have read.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +20,7 @@ from agents.control import Control
 from agents.errors import ErrorKind
 from agents.text import storable
 from chat.metrics.instruments import count_end
-from chat.models import ModelCall, Run, RunStatus, Turn
+from chat.models import Action, ModelCall, Run, RunStatus, Turn
 from chat.runs.lease import LeaseLost, fence, retrying_last
 from chat.runs.record.statements import store
 from chat.search.index import index_run_ended
@@ -34,6 +35,7 @@ def end_held(
     stream_id: str,
     call: ModelCall | None,
     cut_off: Turn | None,
+    actions: Sequence[Action],
     control: Control,
 ) -> str:
     """End a run under the attempt that holds it, with the last that was written; return its HTML.
@@ -45,7 +47,7 @@ def end_held(
 
     def write() -> str:
         try:
-            _write_held(run, call, cut_off)
+            _write_held(run, call, cut_off, actions)
         except LeaseLost:
             if not _is_stored(run):
                 raise
@@ -86,11 +88,13 @@ _FIELDS = (
 )
 
 
-def _write_held(run: Run, call: ModelCall | None, cut_off: Turn | None) -> None:
+def _write_held(
+    run: Run, call: ModelCall | None, cut_off: Turn | None, actions: Sequence[Action]
+) -> None:
     if cut_off is not None:
         cut_off.stream_id = run.stream_id
     if call is not None or cut_off is not None:
-        store(run, call, cut_off)
+        store(run, call, cut_off, actions)
     _sum_up_tokens(run)
     if run.status == RunStatus.STOPPED:
         run.message = _who_stopped(run) or run.message
@@ -121,10 +125,11 @@ def _fill(run: Run, outcome: Outcome, now: datetime, stream_id: str) -> None:
 
 
 def _close_open_turn(run: Run, now: datetime) -> None:
-    """Close the turn that is open, if there is one, with an open call as interrupted."""
+    """Close the turn that is open, if there is one, its open action as interrupted."""
     cut_off = run.turns.filter(ended_at=None)
-    cut_off.exclude(tool="").filter(observation=None).update(
-        observation="", observation_error=ErrorKind.INTERRUPTED
+    open_actions = Action.objects.filter(turn__in=cut_off, observation=None).order_by("position")
+    Action.objects.filter(pk__in=open_actions.values("pk")[:1]).update(
+        observation="", error=ErrorKind.INTERRUPTED, ended_at=now
     )
     cut_off.update(status="interrupted", ended_at=now)
 

@@ -76,7 +76,9 @@ def _position(calls: QuerySet[ModelCall], turns: list[Turn]) -> int:
     done = Q(turn_index__lt=complete)
     if complete < len(turns):
         of_open = Q(turn_index=complete)
-        done |= of_open & (~Q(purpose=Purpose.WORK) if turns[-1].tool else Q(purpose=Purpose.THINK))
+        done |= of_open & (
+            ~Q(purpose=Purpose.WORK) if turns[-1].actions else Q(purpose=Purpose.THINK)
+        )
     answered = calls.filter(done).exclude(error=ErrorKind.INTERRUPTED)
     made = Counter(answered.values_list("turn_index", "purpose", "attempt"))
     last: dict[tuple[int, str], int] = {}

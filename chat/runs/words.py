@@ -51,7 +51,8 @@ def seconds(value: float | None) -> str:
 
 
 def doing_in_words(turn: Turn) -> str:
-    """Say what the agent does while the turn's tool runs."""
+    """Say what the agent does while the turn's open action runs, or else its last."""
+    tool = next((action.tool for action in [turn.open_action, *turn.actions[-1:]] if action), "")
     return {
         "calculator": "Calculating",
         "convert_units": "Converting units",
@@ -68,7 +69,7 @@ def doing_in_words(turn: Turn) -> str:
         "browser_type": "Typing in the browser",
         "browser_extract": "Reading in the browser",
         "browser_screenshot": "Taking a screenshot",
-    }.get(turn.tool, f"Running {noted(turn.tool, name_of)}")
+    }.get(tool, f"Running {noted(tool, name_of)}")
 
 
 def status_in_words(run: Run, turns: Sequence[Turn] | int | None = None, asker: str = YOU) -> str:
@@ -119,8 +120,8 @@ def _queued(run: Run) -> str:
 
 
 def _resuming(turns: Sequence[Turn]) -> str:
-    last = turns[-1] if turns else None
-    if last is not None and last.status == "open" and last.approval and not last.acted_at:
+    action = turns[-1].open_action if turns and turns[-1].status == "open" else None
+    if action is not None and action.approval and not action.started_at:
         return "It goes on with the answer as soon as a worker is free"
     return "Interrupted; it goes on as soon as a worker is free"
 
@@ -154,9 +155,8 @@ def _stopped(run: Run, asker: str) -> str:
 
 
 def _working(turns: Sequence[Turn]) -> str:
-    last = turns[-1] if turns else None
-    if last is not None and last.status == "open" and last.tool and last.observation is None:
-        return doing_in_words(last)
+    if turns and turns[-1].status == "open" and turns[-1].open_action is not None:
+        return doing_in_words(turns[-1])
     return "Thinking"
 
 

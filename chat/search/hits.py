@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Prefetch, QuerySet
 from django.db.models.functions import Left
 
-from chat.models import Turn
+from chat.models import Action, Turn
 from chat.search.highlight import Excerpt, Marker
 from chat.search.index import MAX_CHARACTERS, json_text
 from chat.search.query import Query
@@ -61,9 +61,13 @@ def hits(turn_ids: Sequence[int], query: Query) -> list[Hit]:
 
 
 def _turns(turn_ids: Sequence[int]) -> QuerySet[Turn]:
-    big = {"thought", "answer", "observation", "run__question", "run__answer", "run__message"}
+    big = {"thought", "answer", "run__question", "run__answer", "run__message"}
+    actions = Action.objects.defer("observation", "images")
+    seen = actions.annotate(head_observation=Left(F("observation"), MAX_CHARACTERS))
     return (
         Turn.objects.filter(pk__in=turn_ids)
+        .prefetch_related(None)
+        .prefetch_related(Prefetch("stored_actions", seen))
         .select_related("run__policy_version__policy", "run__conversation__owner")
         .select_related("search_document")
         .defer(*big, "run__answer_html", "search_document__words")
@@ -87,11 +91,13 @@ def _texts(turn: Turn) -> Iterator[tuple[str, str]]:
         yield "question", _head(turn, "run__question")
     yield "thought", _head(turn, "thought")
     yield "plan", json_text(turn.plan)
-    yield "inputs", f"{turn.tool} {json_text(turn.inputs)}" if turn.tool else ""
-    yield "observation", _head(turn, "observation")
+    for action in turn.actions:
+        yield "inputs", f"{action.tool} {json_text(action.inputs)}" if action.tool else ""
+    for action in turn.actions:
+        yield "observation", _head(action, "observation")
     yield "answer", _head(turn, "run__answer")
     yield "outcome", _head(turn, "run__message")
 
 
-def _head(turn: Turn, name: str) -> str:
-    return getattr(turn, f"head_{name}") or ""
+def _head(row: Turn | Action, name: str) -> str:
+    return getattr(row, f"head_{name}") or ""

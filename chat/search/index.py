@@ -73,9 +73,11 @@ def parts_of(turn: Turn) -> Iterator[tuple[str, str]]:
     yield "thought", turn.thought
     yield "answer", turn.answer
     yield "plan", json_text(turn.plan)
-    yield "tool", turn.tool
-    yield "inputs", json_text(turn.inputs)
-    yield "observation", " ".join(filter(None, (turn.observation_error, turn.observation)))
+    for action in turn.actions:
+        yield "tool", action.tool
+        yield "inputs", json_text(action.inputs)
+    for action in turn.actions:
+        yield "observation", " ".join(filter(None, (action.error, action.observation)))
 
 
 def closing_parts(run: Run, last: Turn) -> Iterator[tuple[str, str]]:
@@ -134,7 +136,7 @@ def _document(turn: Turn, parts: Iterator[tuple[str, str]]) -> SearchDocument:
         owner_id=run.conversation.owner_id,
         run_id=run.pk,
         policy=run.policy_version.policy.slug,
-        tool=turn.tool,
+        tool=next(iter(turn.tools), ""),
         status=run.status,
         is_cut=is_cut,
         words=body,

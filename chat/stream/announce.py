@@ -85,7 +85,8 @@ def announce_interrupted(run: Run) -> None:
         return  # it goes on already, and says so itself
     html = render_run(now)
     turn = next(iter(Approval.objects.attach(now.turns.order_by("-index")[:1])), None)
-    if turn is None or turn.approval is None or turn.acted_at or turn.ended_at:
+    action = None if turn is None or turn.ended_at else turn.open_action
+    if turn is None or action is None or action.approval is None or action.started_at:
         events: list[Event] = [frames.run_interrupted(INTERRUPTED, html)]
     else:
         decided = frames.approval("decided", turn.index, render_turn(turn, now))

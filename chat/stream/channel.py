@@ -184,4 +184,5 @@ def _continues(event: Event, last: Event) -> TypeGuard[Delta]:
         event["type"] in DELTAS
         and event["type"] == last["type"]
         and event.get("index") == last.get("index")
+        and event.get("position") == last.get("position")
     )

@@ -29,7 +29,8 @@ class RunPaused(TypedDict):
 
 TurnChange = Literal[
     "turn.started",
-    "action.proposed",
+    "actions.proposed",
+    "action.completed",
     "approval.requested",
     "approval.decided",
     "turn.completed",
@@ -45,18 +46,28 @@ class TurnShown(TypedDict):
 
 
 class ActionStarted(TypedDict):
-    """The tool runs."""
+    """The tool of the turn's action at `position`, from 0, runs."""
 
     type: Literal["action.started"]
     index: int
+    position: int
     tool: str
 
 
-class TurnDelta(TypedDict):
-    """More of the open turn's thought, or of its tool's output."""
+class ThoughtDelta(TypedDict):
+    """More of the open turn's thought."""
 
-    type: Literal["thought.delta", "observation.delta"]
+    type: Literal["thought.delta"]
     index: int
+    text: str
+
+
+class ObservationDelta(TypedDict):
+    """More of what the tool of the open turn's action at `position` puts out."""
+
+    type: Literal["observation.delta"]
+    index: int
+    position: int
     text: str
 
 
@@ -84,7 +95,7 @@ class RunEnded(TypedDict):
     html: str
 
 
-Delta = TurnDelta | AnswerDelta
+Delta = ThoughtDelta | ObservationDelta | AnswerDelta
 Event = (
     RunStarted
     | RunWaiting

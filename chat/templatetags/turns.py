@@ -9,7 +9,7 @@ from django.template import Context
 from django.urls import reverse
 
 from agents.errors import ErrorKind
-from chat.models import Run, Turn
+from chat.models import Action, Run, Turn
 from chat.runs.words import (
     YOU,
     doing_in_words,
@@ -44,21 +44,33 @@ def as_json(value: object) -> str:
 
 
 @register.filter
-def has_failed(turn: Turn) -> bool:
+def has_failed(action: Action) -> bool:
     """Tell whether a failure came back; an action that was interrupted or not allowed is none."""
-    return turn.observation_error not in ("", ErrorKind.INTERRUPTED, ErrorKind.NOT_APPROVED)
+    return action.error not in ("", ErrorKind.INTERRUPTED, ErrorKind.NOT_APPROVED)
+
+
+@register.filter
+def is_failure(turn: Turn) -> bool:
+    """Tell whether an action of the turn failed."""
+    return any(map(has_failed, turn.actions))
+
+
+@register.filter
+def in_short(tools: Sequence[str]) -> str:
+    """Name the first of a turn's tools, and say how many more there are."""
+    return " ".join([*tools[:1], *([f"+{len(tools) - 1}"] if len(tools) > 1 else [])])
 
 
 @register.filter
 def kind_in_words(turn: Turn) -> str:
     """Say what kind of turn this is and whether it went well."""
-    if has_failed(turn):
+    if is_failure(turn):
         return "action that failed"
     return {"final": "conclusion", "action": "action"}.get(turn.kind, "thought")
 
 
 @register.filter
-def error_in_words(turn: Turn) -> str:
+def error_in_words(action: Action) -> str:
     """Say what kind of failure came back instead of an observation."""
     words: dict[str, str] = {
         ErrorKind.TOOL_NOT_FOUND: "No such tool",
@@ -68,13 +80,13 @@ def error_in_words(turn: Turn) -> str:
         ErrorKind.TOOL_TIMEOUT: "The tool took too long",
         ErrorKind.PARSE_ERROR: "The reply did not follow the format",
     }
-    return words.get(turn.observation_error, turn.observation_error)
+    return words.get(action.error, action.error)
 
 
 @register.filter
-def repeats_its_question(turn: Turn) -> bool:
+def repeats_its_question(action: Action) -> bool:
     """Tell whether an observation is only the question that the agent asks, which the run shows."""
-    return turn.tool == "ask_user" and turn.observation_ends != ""
+    return action.tool == "ask_user" and action.ends != ""
 
 
 @register.filter
@@ -137,10 +149,19 @@ def hidden_turns(turns: Sequence[Turn]) -> int:
 
 
 @register.inclusion_tag("chat/run/_long_text.html")
-def long_text(turn: Turn, part: str) -> dict[str, Any]:
-    """Show a turn's thought or observation: whole, or with its middle folded away."""
-    text = fold((turn.thought if part == "thought" else turn.observation) or "")
-    return {"text": text, "url": _text_url(turn, part) if text.is_far else ""}
+def turn_thought(turn: Turn) -> dict[str, Any]:
+    """Show a turn's thought: whole, or with its middle folded away."""
+    text = fold(turn.thought)
+    is_linked = text.is_far and turn.pk is not None
+    url = reverse("turn_text", args=[turn.run_id, turn.number]) if is_linked else ""
+    return {"text": text, "url": url}
+
+
+@register.inclusion_tag("chat/run/_long_text.html")
+def action_observation(action: Action, turn: Turn) -> dict[str, Any]:
+    """Show what came back of an action: whole, or with its middle folded away."""
+    text = fold(action.observation or "")
+    return {"text": text, "url": _text_url(action, turn, "observation") if text.is_far else ""}
 
 
 @register.inclusion_tag("chat/run/_long_text.html")
@@ -150,20 +171,20 @@ def folded(text: str) -> dict[str, Any]:
 
 
 @register.inclusion_tag("chat/run/_inputs.html")
-def turn_inputs(turn: Turn, with_json: bool | str) -> dict[str, Any]:
+def action_inputs(action: Action, turn: Turn, with_json: bool | str) -> dict[str, Any]:
     """Show an action's inputs as names and values, with the JSON where it is asked for."""
     values = {
         name: fold(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for name, value in (turn.inputs or {}).items()
+        for name, value in (action.inputs or {}).items()
     }
     is_long = any(value.middle for value in values.values())
     return {
-        "turn": turn,
+        "action": action,
         "inputs": list(values.items()),
         "with_json": with_json,
-        "url": _text_url(turn, "inputs") if is_long else "",
+        "url": _text_url(action, turn, "inputs") if is_long else "",
     }
 
 
-def _text_url(turn: Turn, part: str) -> str:
-    return "" if turn.pk is None else reverse("turn_text", args=[turn.run_id, turn.number, part])
+def _text_url(action: Action, turn: Turn, part: str) -> str:
+    return reverse("action_text", args=[turn.run_id, turn.number, action.number, part])

@@ -11,13 +11,13 @@ from typing import Any
 
 from django.db.models import F
 
-from chat.models import Approval, ModelCall, Run, Turn
+from chat.models import Action, Approval, ModelCall, Run, Turn
 from chat.runs.resume import history
 from chat.runs.words import approval_in_words, message_in_words
 from chat.transcripts.costs import Costs
 from chat.transcripts.portions import in_portions
 
-FORM = "turnstone-run/1"
+FORM = "turnstone-run/2"
 NOT_WHOLE = "\n\n_The rest could not be read._\n"
 """How a Markdown document ends that broke off; JSON then lacks its closing brackets."""
 
@@ -101,17 +101,25 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "thought": turn.thought,
         "answer": turn.answer,
         "plan": turn.plan,
-        "tool": turn.tool or None,
-        "inputs": turn.inputs,
-        "observation": turn.observation,
-        "observation_error": turn.observation_error or None,
-        "observation_ends": turn.observation_ends or None,
-        "pictures": turn.observation_images or [],
-        "approval": _approval(turn.approval),
+        "actions": [_action(action) for action in turn.actions],
         "started_at": _moment(turn.started_at),
-        "acted_at": _moment(turn.acted_at),
         "ended_at": _moment(turn.ended_at),
         "seconds": turn.seconds,
+    }
+
+
+def _action(action: Action) -> dict[str, Any]:
+    return {
+        "tool": action.tool or None,
+        "inputs": action.inputs,
+        "observation": action.observation,
+        "error": action.error or None,
+        "ends": action.ends or None,
+        "pictures": action.images or [],
+        "approval": _approval(action.approval),
+        "started_at": _moment(action.started_at),
+        "ended_at": _moment(action.ended_at),
+        "seconds": action.seconds,
     }
 
 
@@ -177,15 +185,20 @@ def _paragraphs_of(turn: Turn) -> Iterator[str]:
     yield f"## Turn {turn.number}"
     if turn.thought:
         yield turn.thought
-    if turn.tool:
-        yield f"Action: `{turn.tool}`"
-        yield _fenced(json.dumps(turn.inputs, indent=2, ensure_ascii=False), "json")
-    if turn.approval is not None:
-        yield f"Approval: {approval_in_words(turn.approval)}"
-    if turn.observation is not None:
-        error = f" ({turn.observation_error})" if turn.observation_error else ""
+    for action in turn.actions:
+        yield from _paragraphs_of_action(action)
+
+
+def _paragraphs_of_action(action: Action) -> Iterator[str]:
+    if action.tool:
+        yield f"Action: `{action.tool}`"
+        yield _fenced(json.dumps(action.inputs, indent=2, ensure_ascii=False), "json")
+    if action.approval is not None:
+        yield f"Approval: {approval_in_words(action.approval)}"
+    if action.observation is not None:
+        error = f" ({action.error})" if action.error else ""
         yield f"Observation{error}:"
-        yield _fenced(turn.observation)
+        yield _fenced(action.observation)
 
 
 def _fenced(text: str, language: str = "") -> str:

@@ -63,13 +63,20 @@ def _gather(pieces: Iterator[str]) -> str:
         release_connection()
 
 
+def _length(row: Model) -> int:
+    """Return about how many characters a row holds, with the rows that were read with it."""
+    own = sum(len(str(value)) for name, value in vars(row).items() if not name.startswith("_"))
+    others = getattr(row, "_prefetched_objects_cache", {}).values()
+    return own + sum(_length(other) for rows in others for other in rows)
+
+
 def _portion(rows: "QuerySet[Row]") -> list[Row]:
     found, length = [], 0
     # Inside a transaction the cursor fetches row by row; outside, Postgres would copy all of them.
     with transaction.atomic():
         for row in rows.iterator(chunk_size=1):
             found.append(row)
-            length += sum(len(str(value)) for value in vars(row).values())
+            length += _length(row)
             if length >= PORTION:
                 break
     return found

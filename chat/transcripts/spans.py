@@ -29,7 +29,7 @@ class Clock:
         self.whole = max(1, self._since(run.ended_at or now))
 
     def spans(self, turn: Turn, calls: Iterable[ModelCall]) -> list[Span]:
-        """Return the bars of a turn, of its calls and of its tool, as far as times are known."""
+        """Return the bars of a turn, of its calls and of its tools, as far as times are known."""
         return list(self._spans(turn, calls))
 
     def _spans(self, turn: Turn, calls: Iterable[ModelCall]) -> Iterator[Span]:
@@ -39,8 +39,9 @@ class Clock:
             if call.started_at and call.seconds is not None:
                 end = call.started_at + timedelta(seconds=call.seconds)
                 yield self._span("model", call.started_at, end)
-        if turn.acted_at and turn.ended_at:
-            yield self._span("tool", turn.acted_at, turn.ended_at)
+        for action in turn.actions:
+            if action.started_at and action.ended_at:
+                yield self._span("tool", action.started_at, action.ended_at)
 
     def _span(self, kind: str, start: datetime, end: datetime) -> Span:
         begun = self._since(start)

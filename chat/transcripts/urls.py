@@ -20,11 +20,16 @@ urlpatterns = [
     ),
     path("runs/<int:run_id>/answer.md", views.answer_source, name="answer_source"),
     path("runs/<int:run_id>/rows/", views.turn_rows, name="turn_rows"),
-    path("runs/<int:run_id>/turns/<int:number>/<slug:part>.txt", views.turn_text, name="turn_text"),
+    path("runs/<int:run_id>/turns/<int:number>/thought.txt", views.turn_text, name="turn_text"),
     path(
-        "runs/<int:run_id>/turns/<int:number>/pictures/<int:picture>/",
-        views.turn_picture,
-        name="turn_picture",
+        "runs/<int:run_id>/turns/<int:number>/actions/<int:action>/<slug:part>.txt",
+        views.action_text,
+        name="action_text",
+    ),
+    path(
+        "runs/<int:run_id>/turns/<int:number>/actions/<int:action>/pictures/<int:picture>/",
+        views.action_picture,
+        name="action_picture",
     ),
     path("runs/<int:run_id>/calls/<int:number>/", views.model_call, name="model_call"),
     path(

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from chat.accounts import SignedInRequest
 from chat.governance import door
-from chat.models import ModelCall, Run, Turn
+from chat.models import Action, ModelCall, Run, Turn
 from chat.policies import offered
 from chat.stream.answers import renew_answers
 from chat.transcripts.asked import whole_number
@@ -74,30 +74,36 @@ def answer_source(request: SignedInRequest, run_id: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def turn_text(request: SignedInRequest, run_id: int, number: int, part: str) -> HttpResponse:
-    """Return the whole text of one part of a turn or, for the page, what it left out from a place.
-
-    The page is sent `?from=` characters into the middle, so many at once as it shows with ease.
-    """
+def turn_text(request: SignedInRequest, run_id: int, number: int) -> HttpResponse:
+    """Return the whole of a turn's thought or, for the page, what it left out from a place."""
     turn = get_object_or_404(Turn, run=_readable(request, run_id), index=number - 1)
-    texts = {
-        "thought": turn.thought,
-        "observation": turn.observation or "",
-        "inputs": json.dumps(turn.inputs, indent=2, ensure_ascii=False),
-    }
-    if part not in texts:
-        raise Http404
-    if request.htmx:
-        return _more(request, texts[part])
-    return HttpResponse(texts[part], content_type=PLAIN)
+    return _text(request, turn.thought)
 
 
 @login_required
 @require_GET
-def turn_picture(request: SignedInRequest, run_id: int, number: int, picture: int) -> HttpResponse:
-    """Return one picture of a turn, counted from 1; only kinds that are nothing but pictures."""
-    turn = get_object_or_404(Turn, run=_readable(request, run_id), index=number - 1)
-    found = dict(enumerate(turn.images, 1)).get(picture)
+def action_text(
+    request: SignedInRequest, run_id: int, number: int, action: int, part: str
+) -> HttpResponse:
+    """Return the whole of an action's inputs or observation, as `turn_text` returns a thought."""
+    row = _action(_readable(request, run_id), number, action)
+    match part:
+        case "inputs":
+            return _text(request, json.dumps(row.inputs, indent=2, ensure_ascii=False))
+        case "observation":
+            return _text(request, row.observation or "")
+        case _:
+            raise Http404
+
+
+@login_required
+@require_GET
+def action_picture(
+    request: SignedInRequest, run_id: int, number: int, action: int, picture: int
+) -> HttpResponse:
+    """Return one picture of an action, counted from 1; only kinds that are nothing but pictures."""
+    row = _action(_readable(request, run_id), number, action)
+    found = dict(enumerate(row.pictures, 1)).get(picture)
     if found is None or found.media_type not in PICTURES:
         raise Http404
     try:
@@ -125,6 +131,18 @@ def model_call_request(request: SignedInRequest, run_id: int, number: int) -> Ht
     """Return the request of a model call exactly as it was posted."""
     call = _call(_readable(request, run_id), number)
     return HttpResponse(call.request, content_type=PLAIN)
+
+
+def _action(run: Run, number: int, action: int) -> Action:
+    return get_object_or_404(Action, turn__run=run, turn__index=number - 1, position=action - 1)
+
+
+def _text(request: SignedInRequest, text: str) -> HttpResponse:
+    """Return a text or, for the page, so much of its middle as it shows with ease.
+
+    The page is sent what stands `?from=` characters into the middle.
+    """
+    return _more(request, text) if request.htmx else HttpResponse(text, content_type=PLAIN)
 
 
 def _more(request: SignedInRequest, text: str) -> HttpResponse:

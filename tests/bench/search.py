@@ -49,12 +49,20 @@ NOTHING_TO_LOOK_UP = {
     "phrase_of_499_letters": '"' + "a " * 499 + '"',
 }
 
+ACTIONS = """
+    INSERT INTO chat_action (turn_id, position, tool, inputs, observation, error, ends)
+    SELECT id, 0, (ARRAY['calculator', 'python_repl', 'search_transcripts'])[1 + id % 3], '{}', '',
+        '', ''
+    FROM chat_turn WHERE kind = 'action' ORDER BY id
+"""
 DOCUMENTS = """
     INSERT INTO chat_searchdocument
         (turn_id, owner_id, run_id, policy, tool, status, is_cut, words)
-    SELECT turn.id, conversation.owner_id, turn.run_id, 'explicit', turn.tool, 'succeeded', false,
+    SELECT turn.id, conversation.owner_id, turn.run_id, 'explicit', coalesce(tool, ''), 'succeeded',
+        false,
         to_tsvector('simple', turn.thought) || strip(to_tsvector('english', turn.thought))
     FROM chat_turn AS turn
+    LEFT JOIN chat_action ON turn_id = turn.id
     JOIN chat_run AS run ON run.id = turn.run_id
     JOIN chat_conversation AS conversation ON conversation.id = run.conversation_id
     ORDER BY turn.id
@@ -183,12 +191,13 @@ def generate(count: int) -> tuple[Any, Any]:
     )
     began = time.perf_counter()
     with connection.cursor() as cursor:
-        columns = "run_id, index, attempt, status, kind, thought, answer, tool, inputs, "
-        columns += "observation_error, stream_id, started_at, ended_at"
+        columns = "run_id, index, attempt, status, kind, thought, answer, "
+        columns += "stream_id, started_at, ended_at"
         with cursor.copy(f"COPY chat_turn ({columns}) FROM STDIN") as copy:
             for row in rows(count, runs[0].pk):
                 copy.write_row(row)
         cursor.execute("DROP INDEX search_owner_words")
+        cursor.execute(ACTIONS)
         cursor.execute(DOCUMENTS)
         cursor.execute(
             "CREATE INDEX search_owner_words ON chat_searchdocument USING gin (owner_id, words)"
@@ -222,12 +231,11 @@ def rows(count: int, first_run: int) -> Iterator[tuple[Any, ...]]:
     for n in range(count):
         text = " ".join(chance.choices(sentences, k=6))
         planted = " ".join(w for w, one_in in FREQUENCIES.items() if chance.random() * one_in < 1)
-        tool = chance.choice(("calculator", "python_repl", "search_transcripts", ""))
+        kind = "action" if chance.random() < 0.75 else "thought"
         run, index = divmod(n, TURNS_PER_RUN)
         yield (
-            *(first_run + run, index, 1, "complete", "action" if tool else "thought"),
-            *(f"{text} {planted}", "", tool, "{}" if tool else None),
-            *("", "0-0", "2026-11-01", "2026-11-01"),
+            *(first_run + run, index, 1, "complete", kind, f"{text} {planted}", ""),
+            *("0-0", "2026-11-01", "2026-11-01"),
         )
 
 

@@ -62,7 +62,7 @@ class Played:
 
     @property
     def observations(self) -> list[str]:
-        return [turn.observation.text for turn in self.state.turns if turn.observation]
+        return [seen.text for turn in self.state.turns for seen in turn.observations]
 
 
 def play(

@@ -10,10 +10,11 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page
 
-from chat.models import Conversation, ModelCall, Policy, Run, Turn, User
+from chat.models import Conversation, ModelCall, Policy, Run, User
 from chat.models.model_call import digest_of
 from chat.policies import publish_seeds
 from chat.stream.markdown import render_markdown
+from tests.stored_turns import store_turn
 
 SignIn = Callable[[Page, User], None]
 WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}}
@@ -68,17 +69,16 @@ def run(person: Callable[..., User], sign_in: SignIn, page: Page) -> Run:
         ended_at=now,
     )
     for index, error in enumerate(("", "ToolFailed")):
-        Turn.objects.create(
-            run=run,
-            index=index,
-            attempt=1,
+        store_turn(
+            run,
+            index,
             status="complete",
             kind="action",
             thought="Because.",
             tool="python_repl",
             inputs={"code": "x\ny", "n": 1},
             observation="o\n" * 200,
-            observation_error=error,
+            error=error,
             started_at=now,
             ended_at=now,
         )
@@ -148,10 +148,9 @@ def live_runs(run: Run) -> list[Run]:
         )
         for index in range(turns):
             is_open = not has_ended and index == turns - 1
-            Turn.objects.create(
-                run=one,
-                index=index,
-                attempt=1,
+            store_turn(
+                one,
+                index,
                 status="open" if is_open else "complete",
                 kind="action",
                 tool="python_repl",

@@ -11,9 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Conversation, ModelCall, Policy, Run, User
-from chat.models import Turn as TurnRow
 from chat.models.model_call import digest_of
 from chat.policies import publish_seeds
+from tests.stored_turns import store_turn
 
 TURNS, LENGTH = 500, 2_200
 MOST = 50_000_000
@@ -38,9 +38,9 @@ def long_run(stack: Any, person: Callable[..., User]) -> Run:
     for index in range(TURNS):
         observation = f"{index}: ".ljust(LENGTH, "o")
         done = {"attempt": 1, "started_at": now}
-        TurnRow.objects.create(
-            run=run,
-            index=index,
+        store_turn(
+            run,
+            index,
             kind="thought",
             status="complete",
             observation=observation,

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from chat.models import Conversation, Policy, Run, Turn, User
 from chat.policies import publish_seeds
 from tests.e2e.asking import ask
+from tests.stored_turns import store_turn
 
 INSIDE = """number => {
   const range = document.createRange()
@@ -22,7 +23,7 @@ INSIDE = """number => {
 }"""
 COVERED = """turn => {
   const figures = turn.querySelector(".turn__figures").getBoundingClientRect()
-  const texts = [...turn.querySelectorAll(".turn__thought, .turn__action, .turn__observation")]
+  const texts = [...turn.querySelectorAll(".turn__thought, .turn__call, .turn__observation")]
   const boxes = texts.flatMap((text) => {
     const range = document.createRange()
     range.selectNodeContents(text)
@@ -57,13 +58,11 @@ def long_run(ada: User) -> Run:
         started_at=now,
         ended_at=now + timedelta(seconds=130),
     )
-    Turn.objects.bulk_create(
-        Turn(
-            run=run,
-            index=index,
-            attempt=1,
+    for index in range(130):
+        store_turn(
+            run,
+            index,
             status="complete",
-            kind="action",
             thought=f"I count {index + 1}.",
             tool="calculator",
             inputs={"expression": f"{index} + 1"},
@@ -71,8 +70,6 @@ def long_run(ada: User) -> Run:
             started_at=now + timedelta(seconds=index),
             ended_at=now + timedelta(seconds=index + 1),
         )
-        for index in range(130)
-    )
     return run
 
 

@@ -89,5 +89,5 @@ def test_inputs_that_are_nested_without_end_are_refused_and_the_run_goes_on(
 
     run.refresh_from_db()
     assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "done")
-    assert "nested more than 100 levels deep" in (run.turns.all()[0].observation or "")
+    assert "nested more than 100 levels deep" in (run.turns.all()[0].actions[0].observation or "")
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]

@@ -87,6 +87,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "chat/runs/stop.py": (f"{RUNS}/worker/test_stop_and_lease.py", *_FOLLOW),
     "chat/runs/stored_json.py": (f"{RUNS}/worker/test_bad_days.py",),
+    "chat/runs/record/rows.py": (f"{RUNS}/record/test_several_actions.py", *_STORED),
     "chat/runs/record/statements.py": _STORED,
     "chat/runs/worker/tasks.py": (f"{RUNS}/worker/test_worker.py",),
     "chat/runs/tools.py": (f"{RUNS}/policies/test_tools_of_a_run.py",),

@@ -64,7 +64,9 @@ def _is_running(run: Run) -> bool:
 
 
 def _acts_with(tool: str) -> Callable[[Stage, Run], bool]:
-    return lambda _, run: run.turns.filter(tool=tool, status=TurnStatus.OPEN).exists()
+    return lambda _, run: run.turns.filter(
+        stored_actions__tool=tool, status=TurnStatus.OPEN
+    ).exists()
 
 
 def _waits_in_line(stage: Stage, run: Run) -> bool:
@@ -113,7 +115,7 @@ PHASES = (
     Phase(
         "before a repair",
         _repairs,
-        lambda _, run: run.turns.filter(observation_error="ToolFailed").exists(),
+        lambda _, run: run.turns.filter(stored_actions__error="ToolFailed").exists(),
     ),
     Phase(
         "waiting for approval",

@@ -1,30 +1,31 @@
 """The recorder of one attempt: it alone writes turns and model calls.
 
-A turn is stored when its action is known and before the tool runs, and complete before the page
-sees it complete. Every write carries the attempt's fence, so that a worker that lost its run
-changes nothing.
+A turn is stored when its actions are known and before the first tool runs, what came back of an
+action before the next one begins, and a turn complete before the page sees it complete. Every write
+carries the attempt's fence, so that a worker that lost its run changes nothing.
 """
 
 from collections.abc import Sequence
 from functools import partial
 
 from agents import contracts, events
-from agents.contracts import Outcome, Purpose, Thought, ThoughtKind
+from agents.contracts import Observation, Outcome, Purpose, Thought, ThoughtKind
 from agents.control import Control
 from agents.errors import ErrorKind
 from agents.text import storable
 from chat.metrics.instruments import count_call, count_end, count_first_text, count_turn
-from chat.models import ModelCall, Run, Turn, TurnStatus
+from chat.models import Action, ModelCall, Run, Turn, TurnStatus
 from chat.runs.db_retry import release_connection, retrying
 from chat.runs.ending import end_held
 from chat.runs.record.requests import CallLog
+from chat.runs.record.rows import set_calls, set_observation, set_thought
 from chat.runs.record.statements import store
-from chat.runs.stored_json import storable_json
 from chat.stream import frames
 from chat.stream.channel import Channel
 from chat.stream.render import render_turn
 from chat.stream.server_events import (
     ActionStarted,
+    ObservationDelta,
     RunStarted,
     TurnChange,
     TurnShown,
@@ -45,6 +46,7 @@ class Recorder:
         self._control = control
         self._calls = CallLog(run, calls)
         self._call: ModelCall | None = None
+        self._observed: Action | None = None
         self._count = len(turns)
         is_open = bool(turns) and turns[-1].status == TurnStatus.OPEN
         self._turn: Turn | None = turns[-1] if is_open else None
@@ -69,8 +71,7 @@ class Recorder:
                 text = self._kept(self._answer, text)
                 self._channel.put({"type": "answer.delta", "text": text})
             case events.ObservationDelta(text=text):
-                text, index = self._kept(self._output, text), self._open_turn().index
-                self._channel.put({"type": "observation.delta", "index": index, "text": text})
+                self._show_output(self._kept(self._output, text))
             case events.ModelCalled(call=call):
                 self._store_call(call)
             case events.RunEnded(outcome=outcome):
@@ -94,6 +95,7 @@ class Recorder:
             reserved,
             self._call,
             self._cut_off_turn(),
+            self._changed(),
             self._control,
         )
         count_end(self._run)
@@ -107,12 +109,14 @@ class Recorder:
                 self._start_turn(index)
             case events.ThoughtCompleted(node=node):
                 self._thought_completed(node)
-            case events.ActionProposed(call=call):
-                self._propose(call)
+            case events.ActionsProposed(calls=calls):
+                self._propose(calls)
             case events.ActionStarted():
                 self._start_action()
-            case events.TurnCompleted(turn=turn):
-                self._complete(turn)
+            case events.Observed(observation=observation):
+                self._observe(observation)
+            case events.TurnCompleted():
+                self._complete()
 
     def _start_turn(self, index: int) -> None:
         self._turn = Turn(
@@ -122,6 +126,7 @@ class Recorder:
             kind=ThoughtKind.THOUGHT,
             started_at=self._run.clock.now(),
         )
+        self._turn.actions = []
         self._count = index + 1
         for texts in (self._thought, self._output, self._answer):
             texts.clear()
@@ -147,42 +152,52 @@ class Recorder:
 
     def _thought_completed(self, node: Thought) -> None:
         turn = self._open_turn()
-        _set_thought(turn, node)
-        # A thought that names its call is stored with it, and one without an action when its turn
-        # is complete: both in a moment.
-        if node.kind is ThoughtKind.ACTION and node.call is None:
+        set_thought(turn, node)
+        # A thought that names its calls is stored with them, and one without an action when its
+        # turn is complete: both in a moment.
+        if node.kind is ThoughtKind.ACTION and not node.calls:
             self._store_turn(turn, self._channel.seal())
 
-    def _propose(self, call: contracts.ToolCall) -> None:
+    def _propose(self, calls: Sequence[contracts.ToolCall]) -> None:
         turn = self._open_turn()
-        _set_action(turn, call)
+        set_calls(turn, calls)
         reserved = self._channel.reserve()
-        self._store_turn(turn, reserved)
-        self._channel.put_reserved(reserved, self._turn_event("action.proposed", turn))
+        self._store_turn(turn, reserved, turn.actions)
+        self._channel.put_reserved(reserved, self._turn_event("actions.proposed", turn))
 
     def _start_action(self) -> None:
-        turn = self._open_turn()
-        turn.acted_at = self._run.clock.now()
+        turn, action = self._open_turn(), self._open_action()
+        action.started_at = self._run.clock.now()
         self._output.clear()
-        event = ActionStarted(type="action.started", index=turn.index, tool=turn.tool)
+        event = ActionStarted(
+            type="action.started", index=turn.index, position=action.position, tool=action.tool
+        )
         self._channel.put(event)
 
-    def _complete(self, value: contracts.Turn) -> None:
+    def _show_output(self, text: str) -> None:
+        index, position = self._open_turn().index, self._open_action().position
+        event = ObservationDelta(
+            type="observation.delta", index=index, position=position, text=text
+        )
+        self._channel.put(event)
+
+    def _observe(self, observation: Observation) -> None:
         turn = self._open_turn()
-        if value.thought is not None:
-            _set_thought(turn, value.thought)
-        if value.action is not None:
-            _set_action(turn, value.action)
-        if value.observation is not None:
-            turn.observation = storable(value.observation.text)
-            turn.observation_error = (value.observation.error or "")[:60]
-            turn.observation_ends = value.observation.ends or ""
-            pictures = [image.model_dump() for image in value.observation.images]
-            turn.observation_images = pictures or None
+        self._observed = set_observation(turn, observation)
+        self._observed.ended_at = self._run.clock.now()
+        # The last one is stored with its turn, which is complete in a moment.
+        if turn.open_action is not None and not self._observed.ends:
+            reserved = self._channel.reserve()
+            self._store_turn(turn, reserved, [self._observed])
+            self._channel.put_reserved(reserved, self._turn_event("action.completed", turn))
+            self._observed = None
+
+    def _complete(self) -> None:
+        turn = self._open_turn()
         turn.status = TurnStatus.COMPLETE
         turn.ended_at = self._run.clock.now()
         reserved = self._channel.reserve()
-        self._store_turn(turn, reserved)
+        self._store_turn(turn, reserved, self._changed())
         count_turn(turn)
         self._turn = None
         self._channel.put_reserved(reserved, self._turn_event("turn.completed", turn))
@@ -192,22 +207,36 @@ class Recorder:
         if turn is None:
             return None
         turn.thought = turn.thought or "".join(self._thought)
-        if turn.tool and turn.observation is None:
-            turn.observation = "".join(self._output)
-            turn.observation_error = ErrorKind.INTERRUPTED
+        now = self._run.clock.now()
+        if turn.open_action is not None and not self._is_interrupted(turn):
+            shown = Observation(text="".join(self._output), error=ErrorKind.INTERRUPTED)
+            self._observed = set_observation(turn, shown)
+            self._observed.ended_at = now
         turn.status = TurnStatus.INTERRUPTED
-        turn.ended_at = self._run.clock.now()
-        return turn if turn.thought or turn.tool or turn.pk else None
+        turn.ended_at = now
+        return turn if turn.thought or turn.actions or turn.pk else None
 
-    def _store_turn(self, turn: Turn, stream_id: str) -> None:
+    def _is_interrupted(self, turn: Turn) -> bool:
+        """Tell whether the action that was under way has been told to be interrupted."""
+        observed = [action for action in turn.actions if action.observation is not None]
+        return bool(observed) and observed[-1].error == ErrorKind.INTERRUPTED
+
+    def _changed(self) -> list[Action]:
+        """Return the action that is not stored as it is now."""
+        action, self._observed = self._observed, None
+        return [] if action is None else [action]
+
+    def _store_turn(self, turn: Turn, stream_id: str, actions: Sequence[Action] = ()) -> None:
         turn.stream_id = stream_id
         turn.attempt = self._run.attempt
         self._run.stream_id = stream_id
-        self._write(turn, stream_id=stream_id)
+        self._write(turn, actions, stream_id=stream_id)
 
-    def _write(self, turn: Turn | None = None, **changes: object) -> None:
+    def _write(
+        self, turn: Turn | None = None, actions: Sequence[Action] = (), **changes: object
+    ) -> None:
         """Write under the fence, and the call that was held with it."""
-        write = partial(store, self._run, self._call, turn, **changes)
+        write = partial(store, self._run, self._call, turn, actions, **changes)
         retrying(write, self._control, in_one_statement=True)
         self._call = None
 
@@ -216,6 +245,12 @@ class Recorder:
             raise RuntimeError("A policy told of a turn that it has not started.")
         return self._turn
 
+    def _open_action(self) -> Action:
+        action = self._open_turn().open_action
+        if action is None:
+            raise RuntimeError("A policy told of an action that it has not proposed.")
+        return action
+
     def _turn_event(self, change: TurnChange, turn: Turn) -> TurnShown:
         html = render_turn(turn, self._run)
         release_connection()  # what the template asked for; the next event may be minutes away
@@ -223,18 +258,10 @@ class Recorder:
 
 
 _WITH_CALLS = (
-    events.ThoughtCompleted | events.ActionProposed | events.TurnCompleted | events.RunEnded
+    events.ThoughtCompleted
+    | events.ActionsProposed
+    | events.Observed
+    | events.TurnCompleted
+    | events.RunEnded
 )
 """The events that store the call before them, or come in a moment before one that does."""
-
-
-def _set_thought(turn: Turn, node: Thought) -> None:
-    turn.kind = node.kind
-    turn.thought = storable(node.text)
-    turn.answer = storable(node.answer)
-    turn.plan = None if node.plan is None else storable_json(node.plan)
-
-
-def _set_action(turn: Turn, call: contracts.ToolCall) -> None:
-    turn.tool = storable(call.tool)[:120] or "?"
-    turn.inputs = storable_json(call.inputs)

@@ -4,11 +4,13 @@ A hundred runs share one process, and their threads wait for each other after ev
 database; a transaction of five statements costs a run seven such waits.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db import connection
+from django.db.models import Model
 
-from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
+from chat.models import Action, ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.models.upsert import Upsert, column
 from chat.runs.lease import LeaseLost
 from chat.search.index import document_of, documents
@@ -16,27 +18,28 @@ from chat.search.index import document_of, documents
 _RUN = Run._meta.concrete_fields
 _CALLS = Upsert(ModelCall, "run", "index")
 _TURNS = Upsert(Turn, "run", "index")
+_ACTIONS = Upsert(Action, "turn", "position", sql={"turn": "turn.id"})
 _WORDS = documents(turn="turn.id")
 
 
 def store(
-    run: Run, call: ModelCall | None = None, turn: Turn | None = None, **changes: Any
+    run: Run,
+    call: ModelCall | None = None,
+    turn: Turn | None = None,
+    actions: Sequence[Action] = (),
+    **changes: Any,
 ) -> None:
     """Write to a run under its attempt, and with it a call, a turn and what makes it findable.
 
-    Doing so twice changes nothing more. Raises LeaseLost when another attempt has begun or the run
-    was taken away; then nothing is written.
+    Of the turn's actions only `actions` are written, those that have changed. Doing so twice
+    changes nothing more. Raises LeaseLost when another attempt has begun or the run was taken away;
+    then nothing is written.
     """
     parts, values = _held(run, changes)
-    if call is not None:
-        parts["call"] = _CALLS.statement("held")
-        values += _CALLS.values(call)
-    if turn is not None:
-        parts["turn"] = _TURNS.statement("held")
-        values += _TURNS.values(turn)
-    if turn is not None and turn.status != TurnStatus.OPEN:
-        parts["words"] = _WORDS.statement("turn")
-        values += _WORDS.values(document_of(turn))
+    rows = list(_rows(call, turn, actions))
+    for name, source, upsert, row in rows:
+        parts[name] = upsert.statement(source)
+        values += upsert.values(row)
     begun = ", ".join(f"{name} AS ({sql})" for name, sql in parts.items())
     numbers = ", ".join(f"(SELECT id FROM {name})" for name in parts)  # noqa: S608 - names above
     with connection.cursor() as cursor:
@@ -44,10 +47,22 @@ def store(
         found = dict(zip(parts, cursor.fetchone() or (), strict=True))
     if found["held"] is None:
         raise LeaseLost(f"Run {run.pk} went on without attempt {run.attempt}.")
+    for name, _, _, row in rows:
+        row.pk = found[name]
+
+
+def _rows(
+    call: ModelCall | None, turn: Turn | None, actions: Sequence[Action]
+) -> Iterator[tuple[str, str, Upsert, Model]]:
+    """Yield each row with its part's name, the part that must be there, and its statement."""
     if call is not None:
-        call.pk = found["call"]
+        yield "call", "held", _CALLS, call
     if turn is not None:
-        turn.pk = found["turn"]
+        yield "turn", "held", _TURNS, turn
+    for action in actions:
+        yield f"action{action.position}", "turn", _ACTIONS, action
+    if turn is not None and turn.status != TurnStatus.OPEN:
+        yield "words", "turn", _WORDS, document_of(turn)
 
 
 def _held(run: Run, changes: dict[str, Any]) -> tuple[dict[str, str], list[Any]]:

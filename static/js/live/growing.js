@@ -16,3 +16,9 @@ function block() {
   place.className = "text"
   return place
 }
+
+// The part of a turn that a change adds to: its thought, or what comes back of one of its actions.
+export function growingPart(turn, { show, position }) {
+  const within = show === "observation" ? turn?.querySelector(`[data-position="${position}"]`) : turn
+  return within?.querySelector(`.turn__${show}`)
+}

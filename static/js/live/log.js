@@ -3,7 +3,7 @@
 import { Clock } from "./clock.js"
 import { isAfter } from "./cursor.js"
 import { Folding } from "./folding.js"
-import { grow } from "./growing.js"
+import { grow, growingPart } from "./growing.js"
 import { element, putInPlace } from "./html.js"
 import { dropAnswer, keepOutdated, keepWritten, passes } from "./outdated.js"
 import { Preview } from "./preview.js"
@@ -121,11 +121,11 @@ export class Log {
     dropAnswer(article, fresh)
   }
 
-  showMore(run, { show, index, text }) {
-    const part = this.#turn(run, index)?.querySelector(`.turn__${show}`)
+  showMore(run, change) {
+    const part = growingPart(this.#turn(run, change.index), change)
     if (!part) return
-    grow(part, text)
-    if (show === "observation") part.scrollTop = part.scrollHeight
+    grow(part, change.text)
+    if (change.show === "observation") part.scrollTop = part.scrollHeight
   }
 
   showAnswer(run, { text }) {

@@ -1,7 +1,7 @@
 // What an attempt that was cut off has written and the record does not have. It stays, greyed, until
 // as much is written anew: text that is being read never gets shorter.
 
-const GROWING = [".turn__thought", ".turn__observation"]
+const GROWING = ".turn__thought, .turn__observation"
 
 // How long the outdated text of a part is, and what has been written anew so far.
 const outdated = new WeakMap()
@@ -32,7 +32,7 @@ export function keepWritten(old, article) {
     const fresh = article.querySelector(`#${turn.id}`)
     if (fresh) keepTexts(turn, fresh)
     else if (turns) {
-      for (const part of GROWING) mark(turn.querySelector(part))
+      turn.querySelectorAll(GROWING).forEach(mark)
       turns.append(turn)
     }
   }
@@ -40,7 +40,7 @@ export function keepWritten(old, article) {
 
 // A turn is begun anew: what was outdated in it stays so.
 export function keepOutdated(turn, fresh) {
-  if (GROWING.some((part) => outdated.has(turn.querySelector(part)))) keepTexts(turn, fresh)
+  if ([...turn.querySelectorAll(GROWING)].some((part) => outdated.has(part))) keepTexts(turn, fresh)
 }
 
 // The attempt that goes on acts where the one before it answered.
@@ -52,7 +52,8 @@ export function dropAnswer(article, turn) {
 }
 
 function keepTexts(turn, fresh) {
-  for (const part of GROWING) keepText(turn.querySelector(part), fresh.querySelector(part))
+  const parts = fresh.querySelectorAll(GROWING)
+  turn.querySelectorAll(GROWING).forEach((part, place) => parts[place] && keepText(part, parts[place]))
 }
 
 function keepText(old, fresh) {

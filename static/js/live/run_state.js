@@ -58,9 +58,13 @@ const STEPS = {
     { show: "turn", index, html, clearsAnswer: run.answer !== "" },
   ],
   "thought.delta": (_run, { index, text }) => [{ phase: "thinking" }, { show: "thought", index, text }],
-  "action.proposed": (_run, { index, html }) => [{ turn: index }, { show: "turn", index, html }],
+  "actions.proposed": (_run, { index, html }) => [{ turn: index }, { show: "turn", index, html }],
   "action.started": (_run, { index }) => [{ phase: "acting", turn: index }, null],
-  "observation.delta": (_run, { index, text }) => [{ phase: "acting" }, { show: "observation", index, text }],
+  "observation.delta": (_run, { index, position, text }) => [
+    { phase: "acting" },
+    { show: "observation", index, position, text },
+  ],
+  "action.completed": (_run, { index, html }) => [{ turn: index }, { show: "turn", index, html }],
   "turn.completed": (_run, { index, html }) => [{ phase: "thinking" }, { show: "turn", index, html }],
   "answer.delta": (run, { text }) => {
     const answer = run.answer + text

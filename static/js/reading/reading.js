@@ -3,7 +3,7 @@
 
 import { Connection } from "../transport/connection.js"
 import { isAfter } from "../live/cursor.js"
-import { grow } from "../live/growing.js"
+import { grow, growingPart } from "../live/growing.js"
 import { element, partOfPage, putInPlace } from "../live/html.js"
 import { Outline } from "./outline.js"
 import { GONE, isSignedOut } from "../transport/backoff.js"
@@ -53,11 +53,12 @@ export class Reading {
     this.#say(this.#now())
   }
 
-  #show({ show, index, html, text, clearsAnswer }) {
+  #show(change) {
+    const { show, index, html, text, clearsAnswer } = change
     if (show === "run") this.#refresh()
     else if (show === "turn") this.#showTurn(html, clearsAnswer)
     else if (show === "answer") this.#showAnswer(text)
-    else this.#showMore(this.#turn(index)?.querySelector(`.turn__${show}`), text)
+    else this.#showMore(growingPart(this.#turn(index), change), text)
   }
 
   #showTurn(html, clearsAnswer) {

@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agents.act.run_action import continue_action
-from agents.contracts import Outcome, Status, ToolCall, Turn
+from agents.act.run_action import next_action
+from agents.contracts import Action, Outcome, Status, ToolCall, Turn
 from agents.control import Control
 from agents.errors import ToolFailed
-from agents.events import ActionProposed, ActionStarted, Event, ModelCalled, Observed, RunEnded
+from agents.events import ActionsProposed, ActionStarted, Event, ModelCalled, Observed, RunEnded
 from agents.loop import run
 from agents.model.model import Model
 from agents.policies import build
@@ -129,7 +129,7 @@ def _observations(played: _Played) -> Sequence[str]:
         "LLM_STREAM_START": played.count(ModelCalled),
         "LLM_STREAM_METADATA": played.count(ModelCalled),
         "LLM_STREAM_END": played.count(ModelCalled),
-        "TOOL_CALL": played.count(ActionProposed),
+        "TOOL_CALL": played.count(ActionsProposed),
         "TOOL_EXECUTION": played.count(Observed),
         "SYNTHESIS": played.outcome.answer,
         "FINAL_RESPONSE": played.outcome.answer and played.count(RunEnded),
@@ -149,11 +149,12 @@ def check_blocking(case: Case) -> str | None:
     played = _Played(script, [_noting(name, ran) for name in dict.fromkeys(names)])
 
     def is_waiting(event: Event) -> bool:
-        action = played.state.turns[-1].action
-        return isinstance(event, ActionStarted) and action is not None and action.tool == waits
+        action = played.state.turns[-1].open_action
+        call = None if action is None else action.call
+        return isinstance(event, ActionStarted) and call is not None and call.tool == waits
 
     played.until(is_waiting)
-    results = [_result(turn) for turn in played.state.turns if turn.action is not None]
+    results = [_result(action) for turn in played.state.turns for action in turn.actions]
     for name, value in case["expected"].items():
         if name == "results":
             found = [{key: result[key] for key in value[0]} for result in results]
@@ -171,7 +172,7 @@ def check_resume(case: Case) -> str | None:
     ran: list[str] = []
     kit = Toolkit([_noting("act", ran)])
     try:
-        list(continue_action(State("Q?", turns=[Turn(index=0)]), kit, Control()))
+        list(next_action(State("Q?", turns=[Turn(index=0)]), kit, Control()))
         refused = False
     except ValueError:
         refused = True
@@ -189,11 +190,11 @@ def _noting(name: str, ran: list[str]) -> Tool:
     return tool()(act)
 
 
-def _result(turn: Turn) -> dict[str, Any]:
-    call = turn.action or ToolCall(tool="", inputs={})
-    if turn.observation is None:
+def _result(action: Action) -> dict[str, Any]:
+    call = action.call or ToolCall(tool="", inputs={})
+    if action.observation is None:
         return {"toolName": call.tool, "status": "suspended"}
-    return {"toolName": call.tool, "status": "error" if turn.observation.error else "success"}
+    return {"toolName": call.tool, "status": "error" if action.has_failed else "success"}
 
 
 AREAS: dict[str, Callable[[Case], str | None]] = {

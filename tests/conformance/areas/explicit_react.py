@@ -4,7 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agents.act.named_tool import REMINDER
-from agents.contracts import EndReason, Observation, Status, Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import (
+    Action,
+    EndReason,
+    Observation,
+    Status,
+    Thought,
+    ThoughtKind,
+    ToolCall,
+    Turn,
+)
 from agents.control import Control
 from agents.errors import ParseError
 from agents.events import ModelCalled
@@ -105,9 +114,8 @@ def check_scratchpad(case: Case) -> str | None:
     turns = [_turn(step) for step in steps]
     text = scratchpad(State("Q?", turns=turns), kit)
     plain = text
-    for seen in (turn.observation for turn in turns):
-        if seen is not None:
-            plain = plain.replace(f"\n{enclosed_observation(seen)}", f" {observed(seen)}", 1)
+    for seen in (seen for turn in turns for seen in turn.observations):
+        plain = plain.replace(f"\n{enclosed_observation(seen)}", f" {observed(seen)}", 1)
     assert plain == expected, _difference(plain, expected)
     return None if plain == text else SET_APART
 
@@ -183,7 +191,7 @@ def _paired(state: State, steps: list[dict[str, Any]]) -> list[tuple[Turn, dict[
 
 def _step_differs(turn: Turn, step: Mapping[str, Any], kit: Toolkit) -> str | None:
     assert turn.index + 1 == step["iteration"], f"turn {turn.index + 1} for {step['iteration']}"
-    thought, seen = turn.thought, turn.observation
+    thought, seen = turn.thought, turn.last_observation
     assert thought is not None, "a turn without a thought"
     if step["type"] == "error":
         assert seen is not None, f"{turn} has no reminder"
@@ -193,10 +201,11 @@ def _step_differs(turn: Turn, step: Mapping[str, Any], kit: Toolkit) -> str | No
     if step["type"] == "final_answer":
         assert thought.answer == step["content"], _difference(thought.answer, step["content"])
         return None
-    assert turn.action is not None, f"{turn} has no action"
+    assert len(turn.calls) == 1, f"{turn} has not one action"
+    (call,) = turn.calls
     assert seen is not None, f"{turn} has no observation"
-    written = input_text(turn.action, kit)
-    assert _same_name(turn.action.tool, step["tool"]), _difference(turn.action, step["tool"])
+    written = input_text(call, kit)
+    assert _same_name(call.tool, step["tool"]), _difference(call, step["tool"])
     assert written == step["tool_input"], _difference(written, step["tool_input"])
     return _observation_differs(seen, step["observation"], kit)
 
@@ -211,13 +220,12 @@ def _turn(asked: str | Mapping[str, str]) -> Turn:
     if isinstance(asked, str):
         broken = Observation(text=REMINDER, error=ParseError.__name__)
         thought = Thought(kind=ThoughtKind.THOUGHT, text=asked)
-        return Turn(index=0, thought=thought, observation=broken)
+        return Turn(index=0, thought=thought, actions=(Action(call=None, observation=broken),))
     call = ToolCall(tool=asked["action"], inputs={"text": asked["action_input"]})
     return Turn(
         index=0,
-        thought=Thought(kind=ThoughtKind.ACTION, text=asked["thought"], call=call),
-        action=call,
-        observation=Observation(text=asked["observation"]),
+        thought=Thought(kind=ThoughtKind.ACTION, text=asked["thought"], calls=(call,)),
+        actions=(Action(call=call, observation=Observation(text=asked["observation"])),),
     )
 
 

@@ -145,7 +145,7 @@ def check_approval(case: Case) -> str | None:
     ran = any(isinstance(event, ActionStarted) for event in played.events)
     assert ran == expected["executed"]
     if not ran:
-        seen = played.state.turns[0].observation
+        seen = played.state.turns[0].last_observation
         assert seen is not None
         assert seen.error == "NotApproved"
         assert bool(asked) == (approver is not None)
@@ -184,7 +184,7 @@ def check_repair(case: Case) -> str | None:
     assert played.purposes().count("repair") == case["expected"]["repair_calls"]
     assert not played.is_success
     assert played.outcome.partial
-    seen = played.state.turns[0].observation
+    seen = played.state.turns[0].last_observation
     assert seen is not None
     assert seen.text.startswith("Response validation failed after 2 repair attempts")
     return None

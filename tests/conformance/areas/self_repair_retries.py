@@ -79,7 +79,7 @@ def check_tool_errors(case: Case) -> str | None:
     fail = failing(times)
     script = [act("fail")] * (allowed + 1) + [ANSWER]
     played = play(script, [fail], max_tool_errors=allowed, backoff_seconds=0)
-    tries = [turn for turn in played.state.turns if turn.action is not None]
+    tries = [turn for turn in played.state.turns if turn.calls]
     if times > allowed:
         assert len(tries) == expected.get("executions", len(tries)), len(tries)
         wanted = str(expected.get("observation", "")).replace("<name>", "fail")

@@ -74,7 +74,7 @@ def check_approval(case: Case) -> str | None:
 
     kit = Toolkit([shell])
     call = ToolCall(tool="shell", inputs={"command": "rm"})
-    node = Thought(kind=ThoughtKind.ACTION, text="", call=call)
+    node = Thought(kind=ThoughtKind.ACTION, text="", calls=(call,))
     act = ApprovedAct(NamedToolAct(kit, Control()), kit, say)
     events = list(act(State("Q?", turns=[Turn(index=0, thought=node)])))
     (seen,) = [event.observation for event in events if isinstance(event, Observed)]

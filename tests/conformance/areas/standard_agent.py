@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from agents.contracts import (
+    Action,
     EndReason,
     Observation,
     Outcome,
     Status,
-    Step,
     Thought,
     ThoughtKind,
     ToolCall,
@@ -28,6 +28,7 @@ from agents.model.model import Model
 from agents.policies import build
 from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
+from agents.policy import Step
 from agents.providers.base import Finish, ModelRequest, Token, encoded
 from agents.providers.scripted import ScriptedProvider
 from agents.state import State, observed
@@ -74,7 +75,7 @@ def check_loop(case: Case) -> str | None:
     assert (outcome.status is Status.SUCCEEDED) == expected["success"], f"ended as {outcome}"
     if outcome.status is not Status.SUCCEEDED:
         assert outcome.partial, "an answer without an end must be marked as partial"
-        if len(state.turns) < asked["max_turns"] and state.turns[-1].observation is not None:
+        if len(state.turns) < asked["max_turns"] and state.turns[-1].is_observed:
             return JOINED_TURNS
     reason = _differs(state, expected)
     assert executed == expected["executed"], _difference(executed, expected["executed"])
@@ -245,10 +246,11 @@ def _parts(turn: Turn) -> Iterator[Case]:
         said = turn.thought.answer or turn.thought.text
         thought = {"kind": turn.thought.kind.name, "text": said}
         yield {"thought": thought, "action": None, "observation": None}
-    if turn.observation is not None:
-        call = turn.action
-        action = None if call is None else {"tool_id": call.tool, "params": call.inputs}
-        yield {"thought": None, "action": action, "observation": observed(turn.observation)}
+    for done in turn.actions:
+        if done.observation is not None:
+            call = done.call
+            action = None if call is None else {"tool_id": call.tool, "params": call.inputs}
+            yield {"thought": None, "action": action, "observation": observed(done.observation)}
 
 
 def _steps(turn: Turn) -> Iterator[Case]:
@@ -276,8 +278,9 @@ def _turns(described: object) -> list[Turn]:
         return []
     call = ToolCall(tool="t", inputs={})
     if "OBSERV" in words or "TOOL" in words:
-        node = Thought(kind=ThoughtKind.ACTION, text="do", call=call)
-        return [Turn(index=0, thought=node, action=call, observation=Observation(text="OK"))]
+        node = Thought(kind=ThoughtKind.ACTION, text="do", calls=(call,))
+        action = Action(call=call, observation=Observation(text="OK"))
+        return [Turn(index=0, thought=node, actions=(action,))]
     kinds = [kind for kind in ThoughtKind if kind.name in words]
     assert kinds, f"what {described!r} means is not known"
     node = Thought(kind=kinds[-1], text="do", answer="a" if "FINAL" in words else "")

@@ -200,7 +200,7 @@ def check_execution(case: Case) -> str | None:
     state = State("Go?")
     for _ in run(build(PolicySpec(policy="explicit"), parts), state, Control()):
         pass
-    seen = state.turns[0].observation
+    seen = state.turns[0].last_observation
     assert seen is not None
     assert seen.error, seen.text
     assert (state.final_answer == "on") is expected.get("loop_continues", True)

@@ -14,6 +14,7 @@ from agents.policies.spec import PolicySpec
 from agents.providers.choice import ModelChoice
 from chat.models import Conversation, Policy, Run, User
 from chat.runs.ask import ask
+from tests.stored_turns import store_turn
 
 CONTRACT = json.loads((Path(__file__).parents[2] / "unit" / "markdown.json").read_text())
 
@@ -251,10 +252,8 @@ def test_code_in_an_answer_from_right_to_left_is_not_mirrored(page: Page, ada: U
 
 def test_code_and_data_of_an_action_are_not_mirrored(page: Page, ada: User) -> None:
     run = answered(ada, "تم")
-    run.turns.create(
-        index=0,
-        attempt=1,
-        kind="action",
+    store_turn(
+        run,
         thought="أحسب",
         tool="python_repl",
         inputs={"code": "print('كود', 1)"},

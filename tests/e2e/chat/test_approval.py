@@ -73,7 +73,7 @@ def test_a_question_outlives_reload_and_restart_and_is_answered_in_another_tab(
         expect(one.get_by_role("region", name="Waiting for an answer")).to_have_count(0)
         expect(words(one)).to_contain_text("Answered in 2 steps")
     run = Run.objects.get()
-    assert run.turns.get(index=0).observation is not None
+    assert run.turns.get(index=0).actions[0].observation is not None
     assert run.approvals.get().status == "granted"
 
 

@@ -39,6 +39,18 @@ SELECT table_name, column_name, data_type, character_maximum_length, is_nullable
 FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, column_name
 """
 INDEXES = "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"
+TURNS = "SELECT row_to_json(chat_turn) FROM chat_turn ORDER BY id"
+ACTIONS = "SELECT row_to_json(chat_action) FROM chat_action ORDER BY turn_id, position"
+SELDOM = """
+UPDATE chat_turn SET observation_ends = 'asked', observation_images = '[{"data": "AAAA"}]',
+    inputs = '{"b": 1, "a": 2}' WHERE id = (SELECT min(id) FROM chat_turn WHERE tool <> '');
+UPDATE chat_turn SET observation = '', observation_error = 'Interrupted', status = 'interrupted'
+    WHERE id = (SELECT max(id) FROM chat_turn WHERE observation <> '');
+INSERT INTO chat_turn (run_id, index, attempt, status, kind, thought, answer, tool, inputs,
+    observation_error, observation_ends, stream_id, started_at, acted_at)
+SELECT run_id, 90, 1, 'open', 'action', 'go', '', 'bank__pay', '{}', '', '', '1-1', now(), now()
+FROM chat_turn ORDER BY id LIMIT 1;
+"""
 OWN_VERSION = """
 INSERT INTO chat_policyversion (number, content, digest, created_at, policy_id)
 SELECT 2, v.content || '{"tools": ["calculator"]}', 'own', now(), v.policy_id
@@ -117,6 +129,38 @@ def test_runs_that_an_upgrade_interrupted_go_on_to_their_end(
     assert words == f"Of {ended} runs {ended} agree, 0 differ, 0 cannot be replayed.\n"
 
 
+def test_what_was_done_in_a_turn_before_an_upgrade_is_an_action_of_it_after(
+    empty: Parameters, python: Python, release: Release
+) -> None:
+    with psycopg.connect(address_of(_filled(empty, python, release))) as old:
+        before = [_done(*row) for row in old.execute(TURNS)]
+
+    python(empty, "manage.py", "migrate")
+
+    expected = [action for action in before if action is not None]
+    assert _actions(empty) == expected
+    assert 0 < len(expected) < len(before)
+
+
+def test_what_seldom_came_of_an_action_is_kept_in_its_row_as_well(
+    first: Parameters, python: Python
+) -> None:
+    python(first, "manage.py", "migrate", "chat", "0015")
+    with psycopg.connect(address_of(first)) as old:
+        old.execute(SELDOM)
+        before = [_done(*row) for row in old.execute(TURNS)]
+
+    python(first, "manage.py", "migrate")
+
+    after = _actions(first)
+    assert after == [action for action in before if action is not None]
+    assert {action["ends"] for action in after} == {"", "asked"}
+    assert [action["images"] for action in after if action["images"]] == [[{"data": "AAAA"}]]
+    assert "Interrupted" in {action["error"] for action in after}
+    assert (after[-1]["tool"], after[-1]["observation"]) == ("bank__pay", None)
+    assert (after[-1]["started_at"] is not None, after[-1]["ended_at"]) == (True, None)
+
+
 def test_a_first_question_that_an_earlier_release_began_twice_stays_in_both_conversations(
     first: Parameters, python: Python
 ) -> None:
@@ -162,7 +206,7 @@ def test_a_turn_of_a_kind_that_nobody_knows_is_kept_as_what_it_is(
         kinds: dict[int, str] = dict(new.execute("SELECT id, kind FROM chat_turn").fetchall())
         refused = psycopg.errors.CheckViolation
         with pytest.raises(refused, match="turn_kind_is_known"):
-            new.execute(by_hand)
+            new.execute("UPDATE chat_turn SET kind = 'user'")
     assert len(kinds) == len(turns) > 0
     for pk, is_answer, is_action in turns:
         expected = "final" if is_answer else "action" if is_action else "thought"
@@ -205,6 +249,35 @@ def _filled(empty: Parameters, python: Python, release: Release) -> Parameters:
         old.execute("TRUNCATE chat_policy CASCADE")  # published by the migration, and in the file
         old.execute((HERE / release.file).read_text(encoding="utf-8"))
     return empty
+
+
+def _done(turn: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the action that a stored turn of an earlier release comes to; None if it did none."""
+    if not turn["tool"] and turn["observation"] is None:
+        return None
+    return {
+        "turn_id": turn["id"],
+        "position": 0,
+        "tool": turn["tool"],
+        "inputs": json.dumps(turn["inputs"]),
+        "observation": turn["observation"],
+        "error": turn["observation_error"],
+        "ends": turn["observation_ends"],
+        "images": turn.get("observation_images"),  # which the first day had no column for
+        "started_at": turn["acted_at"],
+        "ended_at": None if turn["observation"] is None else turn["ended_at"],
+    }
+
+
+def _actions(parameters: Parameters) -> list[dict[str, Any]]:
+    """Return what stands in the rows of actions, without their own numbers."""
+    with psycopg.connect(address_of(parameters)) as database:
+        rows: list[dict[str, Any]] = [row for (row,) in database.execute(ACTIONS)]
+    return [
+        {name: value for name, value in row.items() if name != "id"}
+        | {"inputs": json.dumps(row["inputs"])}
+        for row in rows
+    ]
 
 
 def _shape(parameters: Parameters) -> list[Any]:

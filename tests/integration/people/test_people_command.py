@@ -133,7 +133,7 @@ def test_what_is_a_persons_is_exported_whole_and_nobody_elses(
     assert "1 runs" in said
     assert (account["name"], account["role"]) == ("ada", "member")
     assert run["answer"] == "It is **42**."
-    assert run["turns"][0]["observation"] == "42"
+    assert run["turns"][0]["actions"][0]["observation"] == "42"
     assert len(run["model_calls"]) == 2
     assert conversation["runs"] == [answered.pk]
     with pytest.raises(CommandError, match="cannot be written"):

@@ -11,8 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.policies.spec import PolicySpec
-from chat.models import ENDED, Conversation, Policy, Run, RunStatus, Turn, User
+from chat.models import ENDED, Conversation, Policy, Run, RunStatus, User
 from chat.search.index import index_run_ended, index_turn
+from tests.stored_turns import store_turn
 
 TellRun = Callable[..., Run]
 
@@ -76,7 +77,7 @@ def tell(db: None) -> TellRun:
             **fields,
         )
         for index, parts in enumerate(turns):
-            index_turn(Turn.objects.create(**_defaults(run, index) | parts))
+            index_turn(store_turn(run, index, **_defaults() | parts))
         if status in ENDED:
             index_run_ended(run)
         return run
@@ -84,13 +85,9 @@ def tell(db: None) -> TellRun:
     return store
 
 
-def _defaults(run: Run, index: int) -> dict[str, Any]:
+def _defaults() -> dict[str, Any]:
     now = timezone.now()
     return {
-        "run": run,
-        "index": index,
-        "attempt": 1,
-        "kind": "action",
         "status": "complete",
         "started_at": now,
         "ended_at": now,

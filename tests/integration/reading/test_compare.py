@@ -118,7 +118,7 @@ def test_comparing_reads_long_texts_only_of_the_page_that_is_shown(
     client = browse(ada)
     client.get(url_of(long, long))
 
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(14):
         client.get(url_of(long, long))
 
 

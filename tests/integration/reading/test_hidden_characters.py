@@ -73,7 +73,7 @@ def test_what_is_left_out_of_the_page_is_marked_when_it_is_asked_for(
     run = tell(ada, {"observation": "x\n" * 9_000 + TURNED + "\nx" * 9_000})
 
     more = browse(ada).get(
-        f"/runs/{run.pk}/turns/1/observation.txt", headers={"HX-Request": "true"}
+        f"/runs/{run.pk}/turns/1/actions/1/observation.txt", headers={"HX-Request": "true"}
     )
 
     assert SEEN in more.content.decode()
@@ -84,7 +84,7 @@ def test_the_record_and_its_files_keep_the_characters(run: Run, ada: User, brows
 
     content = json.loads(text_of(client.get(f"/runs/{run.pk}/transcript.json")))
     request = client.get(f"/runs/{run.pk}/calls/1/request.txt").content.decode()
-    observation = client.get(f"/runs/{run.pk}/turns/1/observation.txt").content.decode()
+    observation = client.get(f"/runs/{run.pk}/turns/1/actions/1/observation.txt").content.decode()
 
     assert content["turns"][0]["thought"] == TURNED == observation
     assert content["model_calls"][0]["request"]["rest"] == request

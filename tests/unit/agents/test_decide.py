@@ -2,17 +2,16 @@
 
 import pytest
 
-from agents.contracts import (
-    Decision,
-    EndReason,
-    Observation,
-    Step,
-    Thought,
-    ThoughtKind,
-    ToolCall,
-    Turn,
+from agents.contracts import Action, EndReason, Observation, Thought, ThoughtKind, ToolCall, Turn
+from agents.decide import (
+    FailureLimit,
+    RepeatLimit,
+    SameToolLimit,
+    TurnLimit,
+    react,
+    react_in_text,
 )
-from agents.decide import FailureLimit, RepeatLimit, TurnLimit, react, react_in_text
+from agents.policy import Decide, Decision, Step
 from agents.state import State
 
 THINK = Decision(step=Step.THINK)
@@ -28,7 +27,9 @@ def state(*turns: tuple[ThoughtKind | None, Observation | None]) -> State:
             Turn(
                 index=index,
                 thought=None if kind is None else Thought(kind=kind, text="t"),
-                observation=observation,
+                actions=()
+                if observation is None
+                else (Action(call=None, observation=observation),),
             )
             for index, (kind, observation) in enumerate(turns)
         ],
@@ -42,8 +43,7 @@ def acted(*calls: ToolCall | None) -> State:
             Turn(
                 index=index,
                 thought=Thought(kind=ThoughtKind.ACTION, text="t"),
-                action=call,
-                observation=SEEN,
+                actions=(Action(call=call, observation=SEEN),),
             )
             for index, call in enumerate(calls)
         ],
@@ -98,6 +98,7 @@ def test_the_turn_limit_leaves_an_answer_alone() -> None:
 
 ADD = ToolCall(tool="add", inputs={"left": 1})
 OTHER = ToolCall(tool="add", inputs={"left": 2})
+LOOK = ToolCall(tool="look", inputs={})
 
 
 def test_the_same_action_three_times_in_a_row_halts() -> None:
@@ -146,3 +147,86 @@ def test_an_answer_after_failures_is_an_answer() -> None:
     turns = [(ThoughtKind.ACTION, FAILED), (ThoughtKind.ACTION, FAILED), (ThoughtKind.FINAL, None)]
 
     assert FailureLimit(react, times=2)(state(*turns)) == ANSWERED
+
+
+def several(*actions: tuple[ToolCall, Observation | None]) -> Turn:
+    """Return a turn of these actions."""
+    done = (Action(call=call, observation=seen) for call, seen in actions)
+    thought = Thought(kind=ThoughtKind.ACTION, text="t")
+    return Turn(index=0, thought=thought, actions=tuple(done))
+
+
+ENDED = Observation(text="Which?", ends=EndReason.ASKED)
+
+
+@pytest.mark.parametrize("decide", [react, react_in_text])
+@pytest.mark.parametrize(
+    ("turn", "decision"),
+    [
+        (several((ADD, None), (OTHER, None)), TOOL),
+        (several((ADD, SEEN), (OTHER, None)), TOOL),
+        (several((ADD, FAILED), (OTHER, None)), TOOL),
+        (several((ADD, SEEN), (OTHER, SEEN)), THINK),
+        (several((ADD, ENDED), (OTHER, None)), Decision(step=Step.HALT, reason=EndReason.ASKED)),
+        (several((ADD, SEEN), (OTHER, ENDED)), Decision(step=Step.HALT, reason=EndReason.ASKED)),
+    ],
+)
+def test_a_turn_is_acted_on_until_each_action_is_observed_or_one_ends_the_run(
+    decide: Decide, turn: Turn, decision: Decision
+) -> None:
+    assert decide(State("Q?", turns=[turn])) == decision
+
+
+BOTH = several((ADD, SEEN), (OTHER, SEEN))
+TURNED = several((OTHER, SEEN), (ADD, SEEN))
+
+
+@pytest.mark.parametrize(
+    ("turns", "is_circle"),
+    [
+        ([BOTH] * 3, True),
+        ([BOTH, TURNED, BOTH], False),
+        ([several((ADD, SEEN), (ADD, SEEN), (ADD, SEEN))], False),
+        ([BOTH, BOTH, several((ADD, SEEN))], False),
+    ],
+)
+def test_turns_of_several_go_round_where_all_their_calls_are_the_same(
+    turns: list[Turn], is_circle: bool
+) -> None:
+    decision = RepeatLimit(react)(State("Q?", turns=turns))
+
+    assert (decision == Decision(step=Step.HALT, reason=EndReason.REPEATS)) is is_circle
+
+
+@pytest.mark.parametrize(
+    ("last", "is_row"),
+    [
+        (several((ADD, FAILED), (OTHER, FAILED)), True),
+        (several((ADD, FAILED), (OTHER, SEEN)), False),
+        (several((ADD, SEEN), (OTHER, FAILED)), False),
+    ],
+)
+def test_a_turn_of_several_failed_where_nothing_else_came_of_it(last: Turn, is_row: bool) -> None:
+    first = several((ADD, FAILED))
+
+    decision = FailureLimit(react, times=2)(State("Q?", turns=[first, last]))
+
+    assert (decision.step is Step.HALT) is is_row
+
+
+@pytest.mark.parametrize(
+    ("turns", "exempt", "is_reached"),
+    [
+        ([BOTH, several((OTHER, SEEN))], set[str](), True),
+        ([BOTH, several((OTHER, SEEN), (LOOK, SEEN))], set[str](), False),
+        ([several((LOOK, SEEN)), BOTH], set[str](), False),
+        ([BOTH, several((OTHER, SEEN))], {"add"}, False),
+        ([BOTH, several()], set[str](), False),
+    ],
+)
+def test_the_same_tool_turn_after_turn_halts_unless_it_may(
+    turns: list[Turn], exempt: set[str], is_reached: bool
+) -> None:
+    limit = SameToolLimit(react, frozenset(exempt), times=2)
+
+    assert limit.is_reached(State("Q?", turns=turns)) is is_reached

@@ -4,21 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.contracts import (
-    Decision,
-    EndReason,
-    Observation,
-    Status,
-    Step,
-    Thought,
-    ThoughtKind,
-    ToolCall,
-)
+from agents.contracts import EndReason, Observation, Status, Thought, ThoughtKind, ToolCall
 from agents.control import Control
 from agents.decide import react
 from agents.errors import ConfigurationError, Interrupted, OutOfTime, ProviderBusy, Stopped
 from agents.events import (
-    ActionProposed,
+    ActionsProposed,
     AnswerDelta,
     Event,
     ObservationDelta,
@@ -29,7 +20,7 @@ from agents.events import (
     TurnStarted,
 )
 from agents.loop import run
-from agents.policy import Policy
+from agents.policy import Decision, Policy, Step
 from agents.state import State
 
 
@@ -96,18 +87,17 @@ def test_an_action_that_is_cut_off_keeps_its_output_and_is_closed() -> None:
     call = ToolCall(tool="x", inputs={})
 
     def act(_: State) -> Iterator[Event]:
-        yield ActionProposed(call=call)
+        yield ActionsProposed(calls=(call,))
         yield ObservationDelta(text="half ")
         raise Stopped
 
-    node = Thought(kind=ThoughtKind.ACTION, text="t", call=call)
+    node = Thought(kind=ThoughtKind.ACTION, text="t", calls=(call,))
     thinks = policy_that_thinks(ThoughtCompleted(node=node))
     state = State("Q?")
 
     end_of(Policy(thinks.think, act, react, never, name="test"), state)
 
-    observation = state.turns[0].observation
-    assert observation is not None
+    (observation,) = state.turns[0].observations
     assert (observation.text, observation.error) == ("half ", "Interrupted")
 
 
@@ -179,10 +169,10 @@ def test_a_worker_that_is_leaving_ends_its_step_and_begins_no_other() -> None:
 
     def think(_: State) -> Iterator[Event]:
         control.leave()
-        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text="t", call=call))
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.ACTION, text="t", calls=(call,)))
 
     def act(_: State) -> Iterator[Event]:
-        yield ActionProposed(call=call)
+        yield ActionsProposed(calls=(call,))
         yield Observed(observation=Observation(text="seen"))
 
     call = ToolCall(tool="x", inputs={})
@@ -192,5 +182,5 @@ def test_a_worker_that_is_leaving_ends_its_step_and_begins_no_other() -> None:
     with pytest.raises(Interrupted):
         list(run(policy, state, control))
 
-    assert [turn.observation for turn in state.turns] == [Observation(text="seen")]
+    assert [turn.observations for turn in state.turns] == [[Observation(text="seen")]]
     assert not state.is_open

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.contracts import EndReason, Observation, Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import Action, EndReason, Observation, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ParseError
 from agents.planning import (
     Goal,
@@ -28,11 +28,12 @@ def planned(plan: GoalPlan) -> Turn:
 
 
 def settled(tool: str, *, error: str | None = None, ends: EndReason | None = None) -> Turn:
+    call = ToolCall(tool=tool, inputs={"result": "r", "reason": "no way"})
+    seen = Observation(text="seen", error=error, ends=ends)
     return Turn(
         index=1,
         thought=Thought(kind=ThoughtKind.ACTION, text="t"),
-        action=ToolCall(tool=tool, inputs={"result": "r", "reason": "no way"}),
-        observation=Observation(text="seen", error=error, ends=ends),
+        actions=(Action(call=call, observation=seen),),
     )
 
 

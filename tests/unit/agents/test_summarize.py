@@ -4,14 +4,24 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import EndReason, Outcome, Status, Thought, ThoughtKind, Turn
+from agents.contracts import (
+    Action,
+    EndReason,
+    Observation,
+    Outcome,
+    Status,
+    Thought,
+    ThoughtKind,
+    ToolCall,
+    Turn,
+)
 from agents.control import Control
 from agents.errors import ConfigurationError
 from agents.events import AnswerDelta, Event, ModelCalled, RunEnded
 from agents.model.model import Model
 from agents.providers.scripted import ScriptedProvider
 from agents.state import State
-from agents.summarize import FinalAnswer
+from agents.summarize import ExplainedSummary, FinalAnswer
 
 
 def close(script: list[dict[str, Any]], *nodes: Thought, halted: EndReason) -> list[Event]:
@@ -85,3 +95,34 @@ def test_repeats_are_named_as_the_reason() -> None:
 def test_a_wrong_set_up_is_not_taken_for_a_failing_model() -> None:
     with pytest.raises(ConfigurationError):
         close([], THOUGHT, halted=EndReason.TURNS)
+
+
+def looked(*names: str) -> Turn:
+    """Return a turn that called these tools, each elsewhere."""
+    thought = Thought(kind=ThoughtKind.ACTION, text="t")
+    seen = Observation(text="seen " * 50)
+    actions = (
+        Action(call=ToolCall(tool=name, inputs={"at": number}), observation=seen)
+        for number, name in enumerate(names)
+    )
+    return Turn(index=0, thought=thought, actions=tuple(actions))
+
+
+@pytest.mark.parametrize(
+    ("turns", "times"),
+    [
+        ([looked("look")] * 2 + [looked("look", "look")], 4),
+        ([looked("read", "look"), looked("look"), looked("look", "look")], 4),
+        ([looked("look", "read"), looked("look"), looked("look", "look")], 3),
+        ([looked("look"), looked(), looked("look"), looked("look", "look")], 3),
+    ],
+)
+def test_a_tool_that_was_called_again_and_again_is_named_with_how_often(
+    turns: list[Turn], times: int
+) -> None:
+    model = Model(ScriptedProvider([{"say": "No."}]), Control())
+    state = State("Q?", turns=turns, halted=EndReason.REPEATS)
+
+    events = list(ExplainedSummary(FinalAnswer(model, max_turns=9))(state))
+
+    assert outcome(events).message == f"Tool 'look' called {times} times in a row."

@@ -66,7 +66,10 @@ test("the phase follows the events", () => {
   const events = [
     [{ type: "run.started", attempt: 1 }, "thinking"],
     [{ type: "turn.started", index: 0, html: "" }, "thinking"],
-    [{ type: "action.started", index: 0, tool: "calculator" }, "acting"],
+    [{ type: "actions.proposed", index: 0, html: "" }, "thinking"],
+    [{ type: "action.started", index: 0, position: 0, tool: "calculator" }, "acting"],
+    [{ type: "action.completed", index: 0, html: "" }, "acting"],
+    [{ type: "action.started", index: 0, position: 1, tool: "calculator" }, "acting"],
     [{ type: "turn.completed", index: 0, html: "" }, "thinking"],
     [answer("4"), "answering"],
     [{ type: "run.ended", status: "succeeded", reason: "answered", html: "" }, "ended"],
@@ -78,6 +81,19 @@ test("the phase follows the events", () => {
     assert.equal(run.phase, phase)
   })
   assert.equal(isLive(run), false)
+})
+
+test("what an action puts out is shown at its own place in the turn", () => {
+  const output = (position, text) => ({ type: "observation.delta", index: 0, position, text })
+  const over = { type: "action.completed", index: 0, html: "<li>one" }
+
+  const { shown } = play(running(), frame("1-4", output(0, "a"), over), frame("1-5", output(1, "b")))
+
+  assert.deepEqual(shown, [
+    { show: "observation", index: 0, position: 0, text: "a" },
+    { show: "turn", index: 0, html: "<li>one" },
+    { show: "observation", index: 0, position: 1, text: "b" },
+  ])
 })
 
 test("the answer only grows", () => {

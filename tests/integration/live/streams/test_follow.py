@@ -30,7 +30,7 @@ async def test_a_page_sees_a_run_from_its_start_to_its_end(
         "run.started",
         "turn.started",
         "thought.delta",
-        "action.proposed",
+        "actions.proposed",
         "action.started",
         "observation.delta",
         "turn.completed",

@@ -17,14 +17,14 @@ from chat.runs.stop import stop
 from chat.stream.announce import announce_interrupted
 from chat.stream.deferred import deferred
 from chat.stream.publisher import publisher
-from chat.stream.server_events import TurnDelta
+from chat.stream.server_events import ThoughtDelta
 from chat.stream.streams import run_key
 
 PageOf = Callable[..., Awaitable[Any]]
 
 
-def delta(text: str) -> TurnDelta:
-    return TurnDelta(type="thought.delta", index=0, text=text)
+def delta(text: str) -> ThoughtDelta:
+    return ThoughtDelta(type="thought.delta", index=0, text=text)
 
 
 def let_go(run: Run) -> None:

@@ -20,15 +20,15 @@ from chat.runs.lease import claim
 from chat.stream.channel import Channel
 from chat.stream.frames import encode, run_ended
 from chat.stream.publisher import publisher
-from chat.stream.server_events import TurnDelta
+from chat.stream.server_events import ThoughtDelta
 from chat.stream.streams import run_key
 
 PageOf = Callable[..., Awaitable[Any]]
 Claimed = Callable[[], Awaitable[tuple[Run, Channel]]]
 
 
-def delta(text: str) -> TurnDelta:
-    return TurnDelta(type="thought.delta", index=0, text=text)
+def delta(text: str) -> ThoughtDelta:
+    return ThoughtDelta(type="thought.delta", index=0, text=text)
 
 
 def end(channel: Channel) -> None:

@@ -9,7 +9,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 
-from chat.models import Conversation, PolicyVersion, Run, RunStatus, TurnStatus, User
+from chat.models import Conversation, PolicyVersion, Run, RunStatus, Turn, TurnStatus, User
 from chat.runs.ask import ask
 from tests.worker_stage.worker import Stage
 
@@ -48,6 +48,11 @@ async def follow(
         return run, page
 
     return begin
+
+
+def observed(turn: Turn) -> list[str | None]:
+    """Return what came back from each action of a turn."""
+    return [action.observation for action in turn.actions]
 
 
 async def seen(page: Any, run: Run, kind: str) -> dict[str, Any]:
@@ -117,7 +122,7 @@ async def test_a_worker_that_is_told_to_stop_ends_its_step_and_hands_the_run_ove
     await run.arefresh_from_db()
     turns = [turn async for turn in run.turns.all()]
     assert (run.status, run.answer, run.attempt) == (RunStatus.SUCCEEDED, WORDS, 2)
-    assert [(turn.attempt, turn.observation) for turn in turns] == [(1, "slept\n"), (2, None)]
+    assert [(turn.attempt, observed(turn)) for turn in turns] == [(1, ["slept\n"]), (2, [])]
     assert "slept" in interrupted["html"]
     assert worker.child.code is None
     assert answer_of(page, run) == WORDS
@@ -154,7 +159,7 @@ async def test_a_run_outlives_a_database_that_goes_away_and_comes_back(
     turns = [turn async for turn in run.turns.all()]
     assert (run.status, run.answer) == (RunStatus.SUCCEEDED, WORDS)
     assert [turn.status for turn in turns] == [TurnStatus.COMPLETE] * 2
-    assert turns[0].observation == "slept\n"
+    assert observed(turns[0]) == ["slept\n"]
     assert answer_of(page, run) == WORDS
 
 

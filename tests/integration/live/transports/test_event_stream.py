@@ -17,7 +17,7 @@ from chat.live.event_stream import MAX_CHARACTERS
 from chat.models import Conversation, Run, User
 from chat.stream.channel import Channel
 from chat.stream.publisher import publisher
-from chat.stream.server_events import TurnDelta
+from chat.stream.server_events import ThoughtDelta
 
 EventsOf = Callable[..., Awaitable[Any]]
 Claimed = Callable[[], Awaitable[tuple[Run, Channel]]]
@@ -49,8 +49,8 @@ def send(**fields: object) -> dict[str, object]:
     return whole | fields
 
 
-def delta(text: str) -> TurnDelta:
-    return TurnDelta(type="thought.delta", index=0, text=text)
+def delta(text: str) -> ThoughtDelta:
+    return ThoughtDelta(type="thought.delta", index=0, text=text)
 
 
 async def test_a_run_is_followed_to_its_end(

@@ -26,7 +26,7 @@ async def test_a_page_that_never_says_it_has_read_is_cut_off(
     for page in (silent, reading):
         await page.hello({str(run.pk): "1-0"}, after=run.pk)
     for _ in range(MAX_UNREAD // len(PIECE) + 1):
-        channel.put({"type": "observation.delta", "index": 0, "text": PIECE})
+        channel.put({"type": "observation.delta", "index": 0, "position": 0, "text": PIECE})
         assert await asyncio.to_thread(publisher().flush, 10)
         await reading.until(lambda frame: frame["type"] == "events")
         await reading.say({"type": "ping"})

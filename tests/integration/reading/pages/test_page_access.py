@@ -20,9 +20,9 @@ READABLE = [
     "transcript.json",
     "transcript.md",
     "answer.md",
-    "turns/1/observation.txt",
+    "turns/1/actions/1/observation.txt",
     "turns/1/thought.txt",
-    "turns/1/inputs.txt",
+    "turns/1/actions/1/inputs.txt",
     "calls/1/",
     "calls/1/request.txt",
 ]

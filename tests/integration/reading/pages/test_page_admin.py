@@ -92,7 +92,7 @@ def test_runs_are_chosen_by_day_and_by_person(
         assert rows(root.get(f"/admin/chat/run/?person={strange}").content.decode()) == []
 
 
-def test_a_turn_of_millions_of_characters_is_a_small_page(
+def test_an_action_of_millions_of_characters_is_a_small_page(
     root: Client, ada: User, tell: TellRun
 ) -> None:
     run = tell(
@@ -104,7 +104,8 @@ def test_a_turn_of_millions_of_characters_is_a_small_page(
         },
     )
 
-    page = root.get(f"/admin/chat/turn/{run.turns.get().pk}/change/").content.decode()
+    action = run.turns.get().stored_actions.get()
+    page = root.get(f"/admin/chat/action/{action.pk}/change/").content.decode()
 
     assert len(page) < 100_000
     assert "4,990,004 more characters are in the transcript" in page
@@ -120,14 +121,26 @@ def test_what_a_policy_does_is_read_line_by_line(root: Client, ada: User, tell: 
     assert "\n  &quot;tools&quot;: [\n    &quot;calculator&quot;\n  ]" in page
 
 
+def test_a_turn_of_millions_of_characters_is_a_small_page(
+    root: Client, ada: User, tell: TellRun
+) -> None:
+    turn = tell(ada, {"thought": "<b>\u202e" + "x" * 5_000_000}).turns.get()
+
+    page = root.get(f"/admin/chat/turn/{turn.pk}/change/").content.decode()
+
+    assert len(page) < 100_000
+    assert "4,990,004 more characters are in the transcript" in page
+
+
 def test_every_record_can_be_opened(root: Client, ada: User, tell: TellRun) -> None:
-    run = tell(ada, {"thought": "Hm."})
+    run = tell(ada, {"thought": "Hm.", "tool": "calculator"})
     call = stored_call(run, 0, "{}", reply="r")
 
     for name, pk in (
         ("conversation", run.conversation_id),
         ("run", run.pk),
         ("turn", run.turns.get().pk),
+        ("action", run.turns.get().stored_actions.get().pk),
         ("modelcall", call.pk),
     ):
         assert root.get(f"/admin/chat/{name}/{pk}/change/").status_code == 200

@@ -202,7 +202,7 @@ def test_a_run_takes_one_query_for_all_its_approvals(
             expires_at=timezone.now(),
         )
 
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):  # turns, their actions, approvals
         html = render_run(run)
 
     assert html.count("Allowed by ada") == 20
@@ -219,7 +219,8 @@ def test_the_download_holds_the_answers(
     address = f"/runs/{approval.run_id}/transcript"
     (turn,) = json.loads(text_of(browse(ada).get(f"{address}.json")))["turns"]
 
-    assert (turn["approval"]["status"], turn["approval"]["feedback"]) == ("denied", "No.")
+    (action,) = turn["actions"]
+    assert (action["approval"]["status"], action["approval"]["feedback"]) == ("denied", "No.")
     assert "Approval: Refused by ada" in text_of(browse(ada).get(f"{address}.md"))
 
 

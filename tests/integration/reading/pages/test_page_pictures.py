@@ -22,13 +22,13 @@ def run(tell: Callable[..., Run], ada: User) -> Run:
         "tool": "browser_screenshot",
         "inputs": {},
         "observation": "A picture of the shop.",
-        "observation_images": [JPEG, SCRIPT, BROKEN],
+        "images": [JPEG, SCRIPT, BROKEN],
     }
     return tell(ada, turn)
 
 
-def picture(run: Run, number: int = 1, turn: int = 1) -> str:
-    return reverse("turn_picture", args=[run.pk, turn, number])
+def picture(run: Run, number: int = 1, turn: int = 1, action: int = 1) -> str:
+    return reverse("action_picture", args=[run.pk, turn, action, number])
 
 
 def test_a_picture_is_shown_with_its_turn(run: Run, ada: User, client: Client) -> None:
@@ -52,17 +52,24 @@ def test_a_visitor_is_sent_to_sign_in(run: Run, client: Client) -> None:
     assert client.get(picture(run)).status_code == 302
 
 
-@pytest.mark.parametrize(("number", "turn"), [(2, 1), (3, 1), (4, 1), (0, 1), (1, 2), (1, 0)])
+@pytest.mark.parametrize(
+    ("number", "turn", "action"),
+    [
+        *[(2, 1, 1), (3, 1, 1), (4, 1, 1), (0, 1, 1)],
+        *[(1, 2, 1), (1, 0, 1), (1, 1, 2), (1, 1, 0)],
+    ],
+)
 def test_what_is_no_picture_is_not_there(
-    run: Run, ada: User, client: Client, number: int, turn: int
+    run: Run, ada: User, client: Client, number: int, turn: int, action: int
 ) -> None:
     client.force_login(ada)
 
-    assert client.get(picture(run, number, turn)).status_code == 404
+    assert client.get(picture(run, number, turn, action)).status_code == 404
 
 
 def test_a_picture_is_given_back_on_replay(run: Run) -> None:
-    observation = run.turns.get().as_contract().observation
+    [action] = run.turns.get().as_contract().actions
+    observation = action.observation
 
     assert observation is not None
     assert observation.images[0] == Image.model_validate(JPEG)

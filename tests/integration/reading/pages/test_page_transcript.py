@@ -64,7 +64,7 @@ def run(ada: User, tell: TellRun) -> Run:
             "tool": "calculater",
             "inputs": {"expression": "1 +"},
             "observation": "There is no such tool.",
-            "observation_error": "ToolNotFound",
+            "error": "ToolNotFound",
         },
         {"kind": "final", "thought": "I know it.", "answer": "High tide is at *noon*."},
         question="When is high tide?",
@@ -169,7 +169,7 @@ def test_a_long_observation_is_folded_and_can_be_had_whole(
     text = "".join(f"line {i}\n" for i in range(9000))
     run = tell(ada, {"observation": text})
     browser = browse(ada)
-    address = f"/runs/{run.pk}/turns/1/observation.txt"
+    address = f"/runs/{run.pk}/turns/1/actions/1/observation.txt"
 
     page = browser.get(f"/runs/{run.pk}/").content.decode()
     whole = browser.get(address)
@@ -212,7 +212,7 @@ def test_a_strange_place_in_an_observation_does_no_harm(
     ada: User, tell: TellRun, browse: Browse, place: str
 ) -> None:
     run = tell(ada, {"observation": "x\n" * 20_000})
-    address = f"/runs/{run.pk}/turns/1/observation.txt?from={place}"
+    address = f"/runs/{run.pk}/turns/1/actions/1/observation.txt?from={place}"
 
     answer = browse(ada).get(address, headers={"HX-Request": "true"})
 
@@ -228,8 +228,9 @@ def test_the_waterfall_is_of_the_whole_run_and_shows_model_and_tool_apart(
     Run.objects.filter(pk=run.pk).update(started_at=begun, ended_at=begun + 130 * second)
     for turn in run.turns.all():
         turn.started_at = begun + turn.index * second
-        turn.acted_at, turn.ended_at = turn.started_at + second / 2, turn.started_at + second
+        turn.ended_at = turn.started_at + second
         turn.save()
+        turn.stored_actions.update(started_at=turn.started_at + second / 2, ended_at=turn.ended_at)
     stored_call(run, 120, "{}", turn_index=120, started_at=begun + 120 * second, seconds=0.4)
 
     page = browse(ada).get(f"/runs/{run.pk}/?turn=121").content.decode()
@@ -269,7 +270,7 @@ def test_the_json_holds_everything(run: Run, ada: User, browse: Browse) -> None:
     content = json.loads(text_of(answer))
     assert "attachment" in answer.headers["Content-Disposition"]
     assert [turn["number"] for turn in content["turns"]] == [1, 2, 3]
-    assert content["turns"][1]["observation_error"] == "ToolNotFound"
+    assert content["turns"][1]["actions"][0]["error"] == "ToolNotFound"
     assert content["model_calls"][2]["request"]["sha256"] == digest_of(request_of("a", "b", "c"))
     assert content["question"] == run.question
 

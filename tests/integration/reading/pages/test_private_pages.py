@@ -25,6 +25,7 @@ PAGES = [
     "/runs/{run}/transcript.json",
     "/runs/{run}/transcript.md",
     "/runs/{run}/turns/1/thought.txt",
+    "/runs/{run}/turns/1/actions/1/observation.txt",
 ]
 
 
@@ -33,7 +34,8 @@ def test_no_cache_keeps_a_page_of_somebody(
     tell: TellRun, browse: Browse, transactional_db: None, path: str
 ) -> None:
     root = User.objects.create_superuser("root")
-    run = tell(root, {"thought": "The secret thought."}, answer="Two.")
+    parts = {"thought": "The secret thought.", "observation": "The secret observation."}
+    run = tell(root, parts, answer="Two.")
 
     answer = browse(root).get(path.format(run=run.pk, conversation=run.conversation_id))
 

@@ -191,7 +191,7 @@ def test_a_reviewer_is_told_which_users_there_are(ada: User, rita: User) -> None
 
 
 def test_a_tool_that_only_a_model_imagined_is_found_by_its_name(ada: User, tell: TellRun) -> None:
-    run = tell(ada, {"tool": "teleport", "inputs": {}, "observation_error": "ToolNotFound"})
+    run = tell(ada, {"tool": "teleport", "inputs": {}, "error": "ToolNotFound"})
 
     assert found(ada, "tool:teleport") == [run.pk]
 

@@ -20,9 +20,8 @@ TURNS = 20_000
 
 GENERATED_TURNS = """
     INSERT INTO chat_turn
-        (run_id, index, attempt, status, kind, thought, answer, tool, observation_error,
-         stream_id, started_at, ended_at)
-    SELECT %s, n, 1, 'complete', 'thought', '', '', '', '', '0-0', now(), now()
+        (run_id, index, attempt, status, kind, thought, answer, stream_id, started_at, ended_at)
+    SELECT %s, n, 1, 'complete', 'thought', '', '', '0-0', now(), now()
     FROM generate_series(1, %s) AS n
 """
 GENERATED_DOCUMENTS = """

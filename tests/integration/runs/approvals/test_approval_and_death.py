@@ -48,8 +48,8 @@ def test_an_answer_to_a_question_of_a_dead_worker_lets_another_one_act(
     decide(run.approvals.get(), by=ada, grant=True)
     wait_for(is_now(run, RunStatus.SUCCEEDED), "the answer", seconds=40)
 
-    first = run.turns.get(index=0)
-    assert (first.observation, worker.tool_calls() - before) == ("waited", 1)
+    [action] = run.turns.get(index=0).actions
+    assert (action.observation, worker.tool_calls() - before) == ("waited", 1)
 
 
 def test_what_a_dead_worker_began_on_an_answer_is_not_begun_again(
@@ -62,8 +62,8 @@ def test_what_a_dead_worker_began_on_an_answer_is_not_begun_again(
     worker.start_worker()
     wait_for(is_now(run, RunStatus.SUCCEEDED), "the answer", seconds=40)
 
-    first = run.turns.get(index=0)
-    assert (first.observation_error, worker.tool_calls() - before) == ("Interrupted", 1)
+    [action] = run.turns.get(index=0).actions
+    assert (action.error, worker.tool_calls() - before) == ("Interrupted", 1)
     assert run.approvals.get().status == ApprovalStatus.GRANTED
 
 
@@ -75,6 +75,6 @@ def test_silence_is_a_no_by_the_workers_own_clock(
     run.approvals.update(expires_at=row.created_at)
     wait_for(is_now(run, RunStatus.SUCCEEDED), "the end without an answer", seconds=40)
 
-    first = run.turns.get(index=0)
-    assert (first.observation_error, worker.tool_calls() - before) == ("NotApproved", 0)
+    [action] = run.turns.get(index=0).actions
+    assert (action.error, worker.tool_calls() - before) == ("NotApproved", 0)
     assert run.approvals.get().status == ApprovalStatus.EXPIRED

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from agents.control import Control
 from agents.tools.mcp.connection import connection as connected
-from chat.models import Approval, ApprovalStatus, Run, RunStatus, Turn, TurnStatus, User
+from chat.models import Action, Approval, ApprovalStatus, Run, RunStatus, Turn, TurnStatus, User
 from chat.runs import approvals, tools
 from chat.runs.approvals import NotOpen, decide, expire
 from chat.runs.lease import LeaseLost
@@ -107,6 +107,11 @@ def last(run: Run) -> Turn:
     return run.turns.latest("index")
 
 
+def first_action(run: Run) -> Action:
+    """Return the one action of the run's first turn."""
+    return run.turns.get(index=0).stored_actions.get()
+
+
 def told(run: Run, valkey: Any) -> list[dict[str, Any]]:
     """Return all events that the run's stream tells."""
     publisher().flush(10)
@@ -118,6 +123,7 @@ def told(run: Run, valkey: Any) -> list[dict[str, Any]]:
 def test_a_risky_action_waits_and_nobody_holds_its_run(payment: Run, bank: Bank) -> None:
     (asked_for,) = payment.approvals.all()
     (turn,) = payment.turns.all()
+    (action,) = turn.actions
 
     assert (payment.status, payment.lease_until, payment.ended_at) == (
         RunStatus.WAITING,
@@ -125,8 +131,9 @@ def test_a_risky_action_waits_and_nobody_holds_its_run(payment: Run, bank: Bank)
         None,
     )
     assert (asked_for.status, asked_for.tool) == (ApprovalStatus.PENDING, "bank__pay")
-    assert asked_for.inputs == turn.inputs == {"to": "Eve", "amount": 7}
-    assert (turn.status, turn.acted_at) == (TurnStatus.OPEN, None)
+    assert asked_for.position == action.position == 0
+    assert asked_for.inputs == action.inputs == {"to": "Eve", "amount": 7}
+    assert (turn.status, action.started_at) == (TurnStatus.OPEN, None)
     assert timezone.now() < asked_for.expires_at <= timezone.now() + timedelta(hours=1)
     assert bank.paid == []
 
@@ -174,7 +181,7 @@ def test_an_allowed_action_runs_once_and_the_run_goes_on(
     payment.refresh_from_db()
     row = payment.approvals.get()
     assert (payment.status, payment.answer, bank.paid) == (RunStatus.SUCCEEDED, "Done.", ["Eve 7"])
-    assert payment.turns.all()[0].observation == "paid 7 to Eve"
+    assert first_action(payment).observation == "paid 7 to Eve"
     assert (row.status, row.decided_by, row.decided_at is not None) == ("granted", ada, True)
     assert payment.model_calls.count() == 2
 
@@ -232,10 +239,10 @@ def test_a_refused_action_does_not_run_and_the_model_is_told_why(
     runner.work(payment.pk)
 
     payment.refresh_from_db()
-    first = payment.turns.all()[0]
+    action = first_action(payment)
     assert (payment.status, bank.paid) == (RunStatus.SUCCEEDED, [])
-    assert first.observation == "The call of bank__pay was not approved. Ask Bob first."
-    assert first.observation_error == "NotApproved"
+    assert action.observation == "The call of bank__pay was not approved. Ask Bob first."
+    assert action.error == "NotApproved"
 
 
 def test_the_same_answer_again_changes_nothing_and_another_one_is_too_late(
@@ -287,7 +294,7 @@ def test_silence_is_a_no(parked: Run) -> None:
     parked.refresh_from_db()
     assert (parked.status, parked.answer) == (RunStatus.SUCCEEDED, "Done.")
     assert parked.approvals.get().status == ApprovalStatus.EXPIRED
-    assert "Nobody answered in time" in (parked.turns.all()[0].observation or "")
+    assert "Nobody answered in time" in (first_action(parked).observation or "")
 
 
 def test_an_answer_that_comes_too_late_is_no_answer(parked: Run, ada: User) -> None:
@@ -359,19 +366,19 @@ def test_what_began_under_an_answer_is_not_begun_again(
 
     payment.refresh_from_db()
     assert (payment.status, bank.paid) == (RunStatus.SUCCEEDED, ["Eve 7"])
-    assert payment.turns.all()[0].observation_error == "Interrupted"
+    assert first_action(payment).error == "Interrupted"
 
 
 def test_what_is_run_is_what_was_asked_about_to_the_letter(
     payment: Run, ada: User, bank: Bank
 ) -> None:
     decide(payment.approvals.get(), by=ada, grant=True)
-    payment.turns.update(inputs={"to": "Mallory", "amount": 7})
+    Action.objects.filter(turn__run=payment).update(inputs={"to": "Mallory", "amount": 7})
     runner.work(payment.pk)
 
     payment.refresh_from_db()
     assert (payment.status, bank.paid) == (RunStatus.SUCCEEDED, [])
-    assert "not what was asked about" in (payment.turns.all()[0].observation or "")
+    assert "not what was asked about" in (first_action(payment).observation or "")
 
 
 def test_any_tool_can_be_made_to_ask(parked: Run, ada: User) -> None:
@@ -379,7 +386,7 @@ def test_any_tool_can_be_made_to_ask(parked: Run, ada: User) -> None:
     runner.work(parked.pk)
 
     parked.refresh_from_db()
-    assert (parked.status, parked.turns.all()[0].observation) == (RunStatus.SUCCEEDED, "42")
+    assert (parked.status, first_action(parked).observation) == (RunStatus.SUCCEEDED, "42")
     assert parked.approvals.get().safety == "safe"
 
 
@@ -433,11 +440,11 @@ def test_a_worker_that_lost_its_run_cannot_ask_in_it(parked: Run, ada: User) -> 
     asker_run = Run.objects.get(pk=parked.pk)
     control = Control()
     channel = publisher().open(parked.pk, 1, control)
-    turn = parked.turns.get()
+    action = first_action(parked)
     parked.approvals.all().delete()
     Run.objects.filter(pk=parked.pk).update(attempt=2)
     kit = tools.tools_for(asker_run, ["calculator"])
-    call = turn.as_contract().action
+    call = action.as_contract().call
     assert call is not None
 
     with pytest.raises(LeaseLost):
@@ -496,7 +503,7 @@ def test_answers_time_stop_and_workers_at_once_leave_one_truth(
 
     run.refresh_from_db()
     row.refresh_from_db()
-    has_run = run.turns.filter(index=0, observation="42").exists()
+    has_run = run.turns.filter(index=0, stored_actions__observation="42").exists()
     assert run.status in (RunStatus.SUCCEEDED, RunStatus.STOPPED)
     assert run.status == RunStatus.SUCCEEDED or is_stopped
     assert not row.is_pending

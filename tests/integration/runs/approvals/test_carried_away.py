@@ -53,7 +53,8 @@ def obeying(
 
 
 def test_the_run_waits_before_the_call_that_would_carry_it(obeying: Run, page: Page) -> None:
-    (found,) = [turn for turn in obeying.turns.all() if turn.tool == "search_transcripts"]
+    actions = [action for turn in obeying.turns.all() for action in turn.actions]
+    (found,) = [action for action in actions if action.tool == "search_transcripts"]
 
     assert SECRET in (found.observation or "")
     assert obeying.status == RunStatus.WAITING

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chat.models import Run, RunStatus, Turn, TurnStatus
+from chat.models import Action, Run, RunStatus, Turn, TurnStatus
 from chat.policies import offered
 from chat.runs.worker import runner
 
@@ -45,19 +45,25 @@ def fall_back(run: Run, turns: int, *, is_open: bool = False) -> None:
     run.model_calls.filter(turn_index__gte=turns).delete()
     run.turns.filter(index__gte=turns).delete()
     if is_open:
-        Turn.objects.filter(run=run, index=turns - 1).update(
-            status=TurnStatus.OPEN, ended_at=None, observation=None, observation_error=""
+        Turn.objects.filter(run=run, index=turns - 1).update(status=TurnStatus.OPEN, ended_at=None)
+        Action.objects.filter(turn__run=run, turn__index=turns - 1).update(
+            ended_at=None, observation=None, error=""
         )
     Run.objects.filter(pk=run.pk).update(
         status=RunStatus.INTERRUPTED, ended_at=None, reason="", answer="", partial=False
     )
 
 
+def done(turn: Turn) -> list[tuple[str, Any, str | None]]:
+    """Return what a turn did: of each action its tool, inputs and observation."""
+    return [(action.tool, action.inputs, action.observation) for action in turn.actions]
+
+
 def ending(run: Run) -> dict[str, Any]:
     run.refresh_from_db()
     return {
         "end": (run.status, run.answer, run.partial, run.message),
-        "turns": [(t.tool, t.inputs, t.observation, t.thought, t.plan) for t in run.turns.all()],
+        "turns": [(done(t), t.thought, t.plan) for t in run.turns.all()],
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.policies.spec import PolicySpec
-from chat.models import Policy, Run, RunStatus, TurnStatus
+from chat.models import Policy, Run, RunStatus, Turn, TurnStatus
 from chat.policies import offered
 from chat.runs.worker import runner
 from chat.stream.render import render_run
@@ -36,11 +36,16 @@ def fall_back(run: Run, turns: int) -> None:
     )
 
 
+def done(turn: Turn) -> list[tuple[str, Any, str | None]]:
+    """Return what a turn did: of each action its tool, inputs and observation."""
+    return [(action.tool, action.inputs, action.observation) for action in turn.actions]
+
+
 def ending(run: Run) -> dict[str, Any]:
     run.refresh_from_db()
     return {
         "end": (run.status, run.answer, run.partial, run.message),
-        "turns": [(t.tool, t.inputs, t.observation, t.thought) for t in run.turns.all()],
+        "turns": [(done(t), t.thought) for t in run.turns.all()],
         "purposes": [call.purpose for call in run.model_calls.order_by("index")],
     }
 
@@ -56,7 +61,7 @@ def test_a_planned_run_is_stored_call_by_call_and_says_what_failed(planned: Run)
         True,
     )
     assert planned.message == "Tool execution errors occurred. 1 of 2 calls failed."
-    assert (first.observation, second.observation_error) == ("4", "ToolFailed")
+    assert (first.actions[0].observation, second.actions[0].error) == ("4", "ToolFailed")
     assert first.plan is not None
     assert [call["tool"] for call in first.plan["calls"]] == ["calculator"] * 2
     assert (second.plan, last.plan) == (None, None)

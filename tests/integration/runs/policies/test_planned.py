@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.policies.spec import PolicySpec
-from chat.models import Policy, Run, RunStatus
+from chat.models import Policy, Run, RunStatus, Turn
 from chat.policies import offered
 from chat.runs.worker import runner
 from chat.stream.render import render_run
@@ -49,11 +49,16 @@ def fall_back(run: Run, turns: int) -> None:
     )
 
 
+def done(turn: Turn) -> list[tuple[str, Any, str | None]]:
+    """Return what a turn did: of each action its tool, inputs and observation."""
+    return [(action.tool, action.inputs, action.observation) for action in turn.actions]
+
+
 def ending(run: Run) -> dict[str, Any]:
     run.refresh_from_db()
     return {
         "end": (run.status, run.reason, run.answer, run.partial, run.message),
-        "turns": [(t.tool, t.inputs, t.observation, t.thought, t.plan) for t in run.turns.all()],
+        "turns": [(done(t), t.thought, t.plan) for t in run.turns.all()],
         "purposes": [call.purpose for call in run.model_calls.order_by("index")],
     }
 
@@ -70,8 +75,8 @@ def test_a_plan_is_stored_and_its_goals_are_reached_turn_by_turn(
     assert (run.status, run.answer, run.partial) == (RunStatus.SUCCEEDED, "It is **4**.", False)
     assert plan.plan is not None
     assert plan.plan["phases"][0]["name"] == "Count"
-    assert (sum_up.tool, reached.tool, answer.tool) == ("calculator", "complete", "")
-    assert reached.observation == "4\n\nGoal 1 of 2 is reached. Next: Tell the sum"
+    assert [turn.tools for turn in (sum_up, reached, answer)] == [["calculator"], ["complete"], []]
+    assert reached.actions[0].observation == "4\n\nGoal 1 of 2 is reached. Next: Tell the sum"
 
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chat.models import ModelCall, Run, RunStatus, TurnStatus
+from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.policies import offered
 from chat.runs.worker import runner
 
@@ -28,11 +28,16 @@ SCRIPT = [
 FIELDS: dict[str, Any] = {"policy": "self_repair", "tools": ("calculator",), "settings": QUICK}
 
 
+def done(turn: Turn) -> list[tuple[str, Any, str | None]]:
+    """Return what a turn did: of each action its tool, inputs and observation."""
+    return [(action.tool, action.inputs, action.observation) for action in turn.actions]
+
+
 def ending(run: Run) -> dict[str, Any]:
     run.refresh_from_db()
     return {
         "end": (run.status, run.answer, run.partial, run.message),
-        "turns": [(t.tool, t.inputs, t.observation, t.thought) for t in run.turns.all()],
+        "turns": [(done(t), t.thought) for t in run.turns.all()],
         "purposes": [call.purpose for call in run.model_calls.order_by("index")],
     }
 
@@ -44,14 +49,13 @@ def test_each_try_is_a_turn_and_each_repair_a_call(asked: Callable[..., Run]) ->
     run.refresh_from_db()
     turns = list(run.turns.all())
     assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "It is **4**.")
-    assert [turn.observation_error for turn in turns] == [
-        "ToolNotFound",
-        "ToolFailed",
-        "ParseError",
-        "",
-        "",
+    assert [[(action.tool, action.error) for action in turn.actions] for turn in turns] == [
+        [("calculater", "ToolNotFound")],
+        [("calculator", "ToolFailed")],
+        [("", "ParseError")],
+        [("calculator", "")],
+        [],
     ]
-    assert [turn.tool for turn in turns] == ["calculater", "calculator", "", "calculator", ""]
     assert {turn.status for turn in turns} == {TurnStatus.COMPLETE}
     purposes = [call.purpose for call in ModelCall.objects.with_requests(run)]
     assert purposes == ["think", "repair", "repair", "repair", "think"]

@@ -41,7 +41,8 @@ def test_a_question_back_ends_the_run_and_the_next_message_goes_on_from_it(
 
     assert (run.status, run.reason, run.answer) == (RunStatus.SUCCEEDED, "asked", "Which city?")
     assert status_in_words(run).startswith("Has a question for you")
-    assert run.turns.get().as_contract().observation is not None
+    [action] = run.turns.get().as_contract().actions
+    assert action.observation is not None
     exchange = history(follower)[0]
     assert (exchange.question, exchange.answer) == ("What is the weather?", "Which city?")
 
@@ -75,7 +76,7 @@ def test_a_server_that_is_down_leaves_the_run_its_other_tools(
 
     run.refresh_from_db()
     assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "Done.")
-    assert "Available tools: calculator." in (run.turns.all()[0].observation or "")
+    assert "Available tools: calculator." in (run.turns.all()[0].actions[0].observation or "")
 
 
 def test_an_unknown_tool_fails_the_run_in_words(asked: Callable[..., Run]) -> None:
@@ -143,7 +144,7 @@ def test_a_run_of_an_old_version_reaches_nothing_after_the_network_was_switched_
 
     run.refresh_from_db()
     assert (run.status, page.heard) == (RunStatus.SUCCEEDED, [])
-    assert "Available tools: calculator." in (run.turns.all()[0].observation or "")
+    assert "Available tools: calculator." in (run.turns.all()[0].actions[0].observation or "")
 
 
 def test_a_yes_that_comes_after_the_network_was_switched_off_reaches_nothing(

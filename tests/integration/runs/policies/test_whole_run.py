@@ -21,11 +21,13 @@ def test_a_run_is_stored_turn_by_turn_with_its_answer(asked: Callable[..., Run])
     assert "<strong>4</strong>" in run.answer_html
     assert (run.provider, run.model, run.attempt) == ("scripted", "scripted", 1)
     assert run.build == settings.BUILD != ""
-    assert (first.tool, first.inputs, first.observation) == (
+    [action] = first.actions
+    assert (action.tool, action.inputs, action.observation) == (
         "calculator",
         {"expression": "2 + 2"},
         "4",
     )
+    assert last.actions == []
     assert {first.status, last.status} == {TurnStatus.COMPLETE}
     assert first.search_document.status == RunStatus.SUCCEEDED
     assert [call.turn_index for call in ModelCall.objects.with_requests(run)] == [0, 1]
@@ -36,4 +38,4 @@ def test_the_inputs_of_an_action_keep_their_order(asked: Callable[..., Run]) -> 
     action = f"Thought: So.\nAction: convert_units\nAction Input: {inputs}"
     run = asked([{"say": action}, {"say": ANSWER}], tools=("convert_units",))
     runner.work(run.pk)
-    assert list(run.turns.get(index=0).inputs) == ["value", "from_unit", "to_unit"]
+    assert list(run.turns.get(index=0).actions[0].inputs or ()) == ["value", "from_unit", "to_unit"]

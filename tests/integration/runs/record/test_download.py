@@ -19,7 +19,6 @@ from agents.record.replay import replay
 from agents.record.tape import Recorded, RecordedCall
 from agents.tools.catalogue import toolkit
 from chat.models import ModelCall, Run, User
-from chat.models import Turn as TurnRow
 from chat.runs.record.requests import CallLog
 from chat.runs.record.statements import store
 from chat.runs.worker import runner
@@ -27,6 +26,7 @@ from chat.transcripts.download import as_json, as_markdown
 from chat.transcripts.portions import PORTION, carried
 from tests.integration.reading.answers import text_of
 from tests.integration.runs.record.test_model_calls import call, request
+from tests.stored_turns import store_turn
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "transcripts.md"
 
@@ -48,19 +48,26 @@ def downloaded(run: Run, user: User) -> dict[str, Any]:
     return content
 
 
+def action_of(one: dict[str, Any]) -> dict[str, Any]:
+    """Return what the engine takes for an action of the file."""
+    seen = None
+    if one["observation"] is not None:
+        seen = {"text": one["observation"], "error": one["error"]}
+        seen |= {"ends": one["ends"], "images": one["pictures"]}
+    call = {"tool": one["tool"], "inputs": one["inputs"]} if one["tool"] else None
+    return {"call": call, "observation": seen}
+
+
 def rebuilt(content: dict[str, Any]) -> Recorded:
     """Return what is recorded of a run, of nothing but its file."""
     turns = []
     for one in content["turns"]:
-        action = {"tool": one["tool"], "inputs": one["inputs"]} if one["tool"] else None
-        thought = {"kind": one["kind"], "text": one["thought"], "call": action}
+        actions = list(map(action_of, one["actions"]))
+        thought = {"kind": one["kind"], "text": one["thought"]}
+        thought |= {"calls": [done["call"] for done in actions if done["call"] is not None]}
         thought |= {"answer": one["answer"], "plan": one["plan"]}
-        seen = None
-        if one["observation"] is not None:
-            seen = {"text": one["observation"], "error": one["observation_error"]}
-            seen |= {"ends": one["observation_ends"], "images": one["pictures"]}
-        value = {"index": one["number"] - 1, "thought": thought, "action": action}
-        turns.append(Turn.model_validate(value | {"observation": seen}))
+        value = {"index": one["number"] - 1, "thought": thought, "actions": actions}
+        turns.append(Turn.model_validate(value))
     calls = [
         RecordedCall(
             turn_index=one["turn"] - 1,
@@ -104,10 +111,8 @@ def told(claimed: Callable[[], Run]) -> Run:
     """Store a run with all that a run can have."""
     run = claimed()
     now = timezone.now()
-    TurnRow.objects.create(
-        run=run,
-        index=0,
-        attempt=1,
+    store_turn(
+        run,
         kind="final",
         status="complete",
         thought="Look.",
@@ -115,11 +120,10 @@ def told(claimed: Callable[[], Run]) -> Run:
         tool="browser_screenshot",
         inputs={"b": 1, "a": 2},
         observation="A page.",
-        observation_images=[{"media_type": "image/png", "data": "AAAA"}],
-        observation_ends="answered",
+        images=[{"media_type": "image/png", "data": "AAAA"}],
+        ends="answered",
         plan={"goals": ["one"]},
         started_at=now,
-        acted_at=now,
         ended_at=now,
     )
     log = CallLog(run, 0)
@@ -135,17 +139,20 @@ def test_the_file_tells_all_that_is_stored(told: Run, ada: User) -> None:
 
     content = downloaded(told, ada)
 
-    assert content["form"] == "turnstone-run/1"
+    assert content["form"] == "turnstone-run/2"
     assert (content["owner"], content["conversation"]) == ("ada", told.conversation_id)
     assert (content["parent"], content["again_of"], content["attempt"]) == (None, None, 1)
     assert (content["input_tokens"], content["output_tokens"]) == (40, 80)
     (turn,) = content["turns"]
     assert turn["answer"] == "It \u202e turns."
     assert turn["plan"] == {"goals": ["one"]}
-    assert turn["pictures"] == [{"media_type": "image/png", "data": "AAAA"}]
-    assert list(turn["inputs"]) == ["b", "a"]
-    assert turn["observation_ends"] == "answered"
-    assert turn["acted_at"] is not None
+    (action,) = turn["actions"]
+    assert (action["tool"], action["observation"]) == ("browser_screenshot", "A page.")
+    assert action["pictures"] == [{"media_type": "image/png", "data": "AAAA"}]
+    assert list(action["inputs"]) == ["b", "a"]
+    assert (action["ends"], action["error"], action["approval"]) == ("answered", None, None)
+    assert (action["started_at"], action["ended_at"]) == (turn["started_at"], turn["ended_at"])
+    assert (action["started_at"] is not None, action["seconds"]) == (True, 0)
     assert content["model_calls"][0]["first_token_seconds"] == 0.25
     assert content["cost"] == content["model_calls"][0]["cost"] == 0  # of a scripted model
 
@@ -197,19 +204,16 @@ def test_a_portion_of_the_file_is_never_much_longer_than_it_may_be(
     claimed: Callable[[], Run],
 ) -> None:
     run, now = claimed(), timezone.now()
-    TurnRow.objects.bulk_create(
-        TurnRow(
-            run=run,
-            index=n,
-            attempt=1,
+    for n in range(12):
+        store_turn(
+            run,
+            n,
             kind="thought",
             status="complete",
             observation="x" * 90_000,
             started_at=now,
             ended_at=now,
         )
-        for n in range(12)
-    )
 
     async def pieces() -> list[int]:
         return [len(piece) async for piece in carried(as_json(run), "")]

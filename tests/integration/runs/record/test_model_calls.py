@@ -92,7 +92,7 @@ def test_a_call_that_was_cut_off_does_not_count_for_where_a_run_goes_on(
     store(run, log.row(call("x").model_copy(update={"error": "Interrupted"}), 0))
     now = timezone.now()
     done = Turn(run=run, index=0, attempt=1, kind="thought", started_at=now, ended_at=now)
-    done.status = TurnStatus.COMPLETE
+    done.status, done.actions = TurnStatus.COMPLETE, []
     store(run, log.row(call("x"), 0), done)
     run.attempt = 2
 
@@ -110,7 +110,7 @@ def test_a_call_that_a_later_attempt_made_again_counts_once(claimed: Callable[[]
         store(run, log.row(call(purpose, purpose), 0))
     now = timezone.now()
     done = Turn(run=run, index=0, attempt=2, kind="action", started_at=now, ended_at=now)
-    done.status = TurnStatus.COMPLETE
+    done.status, done.actions = TurnStatus.COMPLETE, []
     store(run, log.row(call("fill_inputs", "fill_inputs"), 0), done)
     run.attempt = 3
 

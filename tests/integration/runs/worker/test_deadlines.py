@@ -89,7 +89,8 @@ def test_the_time_of_the_run_ends_the_tool_it_is_in(ended: Answered, said: str, 
     (turn,) = run.turns.all()
     assert (run.status, run.reason) == (RunStatus.EXHAUSTED, "time")
     assert run.message == "The run's time is used up."
-    assert (turn.status, turn.observation_error) == (TurnStatus.INTERRUPTED, "Interrupted")
+    (action,) = turn.actions
+    assert (turn.status, action.error) == (TurnStatus.INTERRUPTED, "Interrupted")
 
 
 def test_the_time_of_a_tool_ends_the_tool_and_the_run_goes_on(ended: Answered) -> None:
@@ -97,8 +98,9 @@ def test_the_time_of_a_tool_ends_the_tool_and_the_run_goes_on(ended: Answered) -
 
     first, _ = run.turns.all()
     assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "done")
-    assert first.observation_error == "ToolTimeout"
-    assert "longer than 1 s" in (first.observation or "")
+    (action,) = first.actions
+    assert action.error == "ToolTimeout"
+    assert "longer than 1 s" in (action.observation or "")
 
 
 def test_the_time_of_the_run_counts_on_while_it_waits_for_its_slot(

@@ -8,14 +8,14 @@ import pytest
 from agents import contracts
 from agents.contracts import Thought, ThoughtKind
 from agents.control import Control
-from agents.events import ActionProposed, ModelCalled, ThoughtCompleted, ThoughtDelta, TurnStarted
+from agents.events import ActionsProposed, ModelCalled, ThoughtCompleted, ThoughtDelta, TurnStarted
 from chat.models import Run
 from chat.runs.lease import LeaseLost
 from chat.runs.record.recorder import Recorder
 from chat.stream.publisher import publisher
 
 CALL = contracts.ToolCall(tool="calculator", inputs={"expression": "2 + 2"})
-THOUGHT = Thought(kind=ThoughtKind.ACTION, text="I add.", call=CALL)
+THOUGHT = Thought(kind=ThoughtKind.ACTION, text="I add.", calls=(CALL,))
 
 
 def called(purpose: str = "think", error: str = "") -> ModelCalled:
@@ -52,7 +52,7 @@ def test_a_call_is_stored_with_the_turn_that_it_made(run: Run, recorder: Recorde
     recorder.record(ThoughtCompleted(node=THOUGHT))
     before = run.model_calls.count()
 
-    recorder.record(ActionProposed(call=CALL))
+    recorder.record(ActionsProposed(calls=(CALL,)))
 
     assert (before, run.model_calls.count(), run.turns.count()) == (0, 1, 1)
 

@@ -13,7 +13,7 @@ from redis import Redis
 
 from agents.contracts import EndReason, Outcome, Status
 from agents.control import Control
-from chat.models import Run, RunStatus, Turn, TurnStatus
+from chat.models import Run, RunStatus, TurnStatus
 from chat.runs import lease
 from chat.runs.db_retry import retrying
 from chat.runs.ending import give_up
@@ -27,6 +27,7 @@ from chat.runs.worker.pool import worker_pool
 from chat.runs.worker.reaper import Reaper, reaper
 from chat.stream.publisher import publisher
 from chat.stream.streams import run_key
+from tests.stored_turns import store_action, store_turn
 
 WaitFor = Callable[..., None]
 ACTION = 'Thought: go\nAction: python_repl\nAction Input: {"code": "import time; time.sleep(60)"}'
@@ -35,16 +36,8 @@ CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 
 
 def act_in(run: Run) -> None:
     """Store an action that the run is at."""
-    Turn.objects.create(
-        run=run,
-        index=0,
-        attempt=1,
-        kind="action",
-        thought="go",
-        tool="calculator",
-        inputs={"expression": "6 * 7"},
-        started_at=timezone.now(),
-    )
+    turn = store_turn(run, thought="go", started_at=timezone.now())
+    store_action(turn, tool="calculator", inputs={"expression": "6 * 7"}, started_at=None)
     run.model_calls.create(
         index=0,
         turn_index=0,
@@ -92,14 +85,15 @@ def test_a_run_is_stopped_in_the_middle_of_a_tool(
 ) -> None:
     run = asked([{"say": ACTION}], tools=("python_repl",))
     with working(run) as workers:
-        wait_for(seen(run, turns__tool="python_repl"), "the tool to be called")
+        wait_for(seen(run, turns__stored_actions__tool="python_repl"), "the tool to be called")
         stop(run)
         workers.wait()
 
     run.refresh_from_db()
     (turn,) = run.turns.all()
     assert run.status == RunStatus.STOPPED
-    assert (turn.status, turn.observation_error) == (TurnStatus.INTERRUPTED, "Interrupted")
+    (action,) = turn.actions
+    assert (turn.status, action.error) == (TurnStatus.INTERRUPTED, "Interrupted")
 
 
 def test_a_run_that_is_stopped_while_nobody_holds_it_is_closed_like_any_other(
@@ -113,7 +107,8 @@ def test_a_run_that_is_stopped_while_nobody_holds_it_is_closed_like_any_other(
     stop(run)
 
     (turn,) = run.turns.all()
-    assert (turn.status, turn.observation_error) == (TurnStatus.INTERRUPTED, "Interrupted")
+    (action,) = turn.actions
+    assert (turn.status, action.error) == (TurnStatus.INTERRUPTED, "Interrupted")
     assert (run.status, run.input_tokens, run.output_tokens) == (RunStatus.STOPPED, 7, 2)
 
 
@@ -340,7 +335,8 @@ def test_a_worker_that_is_leaving_ends_the_step_it_is_in(
         )
 
     (turn,) = run.turns.all()
-    assert (turn.status, turn.observation) == (TurnStatus.COMPLETE, "42")
+    (action,) = turn.actions
+    assert (turn.status, action.observation) == (TurnStatus.COMPLETE, "42")
 
 
 def test_a_stop_wins_over_the_end_of_the_grace(
@@ -402,7 +398,8 @@ def test_an_open_action_that_may_be_repeated_is_carried_out_by_the_next_worker(
     run.refresh_from_db()
     first = run.turns.get(index=0)
     assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "42")
-    assert (first.observation, first.status, first.attempt) == ("42", TurnStatus.COMPLETE, 2)
+    (action,) = first.actions
+    assert (action.observation, first.status, first.attempt) == ("42", TurnStatus.COMPLETE, 2)
 
 
 def test_many_runs_wait_for_their_models_without_holding_connections(
@@ -466,4 +463,5 @@ def test_a_run_that_is_given_up_is_closed_and_nobody_writes_into_it(
     assert (run.status, run.message) == (RunStatus.FAILED, "It cannot be written down.")
     assert (run.attempt, run.stream_id) == (2, "2-1")
     assert (run.input_tokens, run.output_tokens) == (7, 5)
-    assert (turn.status, turn.observation_error) == (TurnStatus.INTERRUPTED, "Interrupted")
+    (action,) = turn.actions
+    assert (turn.status, action.error) == (TurnStatus.INTERRUPTED, "Interrupted")

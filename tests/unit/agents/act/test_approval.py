@@ -4,10 +4,10 @@ import pytest
 
 from agents.act.approval import ApprovalAnswer, ApprovedAct, nobody
 from agents.act.named_tool import NamedToolAct
-from agents.contracts import Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import Action, Thought, ThoughtKind, ToolCall, Turn
 from agents.control import Control
 from agents.errors import Parked
-from agents.events import ActionProposed, ActionStarted, Event, ObservationDelta, Observed
+from agents.events import ActionsProposed, ActionStarted, Event, ObservationDelta, Observed
 from agents.state import State
 from agents.tools.spec import Safety, Tool, tool
 from agents.tools.toolkit import Toolkit
@@ -31,9 +31,9 @@ GONE = ToolCall(tool="read", inputs={"path": "a"})
 
 
 def state(call: ToolCall, *, is_proposed: bool = False) -> State:
-    node = Thought(kind=ThoughtKind.ACTION, text="t", call=call)
-    action = call if is_proposed else None
-    return State("Q?", turns=[Turn(index=0, thought=node, action=action)], is_open=True)
+    node = Thought(kind=ThoughtKind.ACTION, text="t", calls=(call,))
+    actions = (Action(call=call),) if is_proposed else ()
+    return State("Q?", turns=[Turn(index=0, thought=node, actions=actions)], is_open=True)
 
 
 def yes(tool: Tool, call: ToolCall, why: str) -> ApprovalAnswer:
@@ -53,7 +53,7 @@ def test_with_nobody_to_ask_a_risky_tool_does_not_run() -> None:
 
     proposed, observed = events(act, state(CALL))
 
-    assert proposed == ActionProposed(call=CALL)
+    assert proposed == ActionsProposed(calls=(CALL,))
     assert isinstance(observed, Observed)
     assert observed.observation.error == "NotApproved"
 
@@ -96,7 +96,7 @@ def test_a_call_is_proposed_before_anybody_is_asked() -> None:
         raise Parked
 
     told = ApprovedAct(NamedToolAct(KIT, Control()), KIT, later)(state(CALL))
-    assert next(told) == ActionProposed(call=CALL)
+    assert next(told) == ActionsProposed(calls=(CALL,))
     with pytest.raises(Parked):
         next(told)
 

@@ -59,7 +59,7 @@ def answer(state: State) -> str:
 
 
 def tools_used(state: State) -> list[str]:
-    return [turn.action.tool for turn in state.turns if turn.action is not None]
+    return [call.tool for turn in state.turns for call in turn.calls]
 
 
 ARITHMETIC = {
@@ -199,8 +199,7 @@ def test_python_is_run(policy: str, question: str, printed: str) -> None:
 def test_the_past_is_looked_up(policy: str, question: str) -> None:
     state = ask(policy, question)
 
-    assert state.turns[0].action is not None
-    assert state.turns[0].action.inputs == {"query": "Tokyo"}
+    assert [call.inputs for call in state.turns[0].calls] == [{"query": "Tokyo"}]
     assert "run 3, turn 1" in answer(state)
 
 
@@ -356,4 +355,4 @@ def test_a_hostile_question_does_not_lead_the_demo_astray(policy: str, question:
     assert answer(state)
     assert "**99**" not in answer(state)
     assert "not mine" not in answer(state)
-    assert all(turn.observation is None or turn.action for turn in state.turns)
+    assert all(action.call for turn in state.turns for action in turn.actions)

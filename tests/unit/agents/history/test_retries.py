@@ -4,20 +4,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.contracts import Observation, ToolCall, Turn
+from agents.contracts import Action, Observation, ToolCall, Turn
 from agents.history.retries import Retries
 
 ERRORS = {"p": "ParseError", "n": "ToolNotFound", "t": "ToolFailed", "i": "Interrupted", ".": None}
 
 
+CALL = ToolCall(tool="x", inputs={})
+
+
+def seen(letter: str) -> Observation:
+    return Observation(text="", error=ERRORS[letter])
+
+
 def turns(story: str) -> list[Turn]:
     """Write turns as letters: p and n cannot be run, t failed, i was interrupted, . went well."""
     return [
-        Turn(
-            index=index,
-            action=ToolCall(tool="x", inputs={}),
-            observation=Observation(text="", error=ERRORS[letter]),
-        )
+        Turn(index=index, actions=(Action(call=CALL, observation=seen(letter)),))
         for index, letter in enumerate(story)
     ]
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from agents.act.approval import ApprovalAnswer
-from agents.contracts import EndReason, ModelCall, Status, ThoughtKind, ToolCall, Turn
+from agents.contracts import EndReason, ModelCall, Observation, Status, ThoughtKind, ToolCall, Turn
 from agents.control import Control
 from agents.errors import ConfigurationError, Interrupted, Parked
 from agents.events import (
-    ActionProposed,
+    ActionsProposed,
     ActionStarted,
     AnswerDelta,
     Event,
@@ -133,18 +133,24 @@ ORDER: dict[type, tuple[type, ...]] = {
         ThoughtDelta,
         AnswerDelta,
         ThoughtCompleted,
-        ActionProposed,
+        ActionsProposed,
         Observed,
         RunEnded,
     ),
-    ThoughtCompleted: (ActionProposed, Observed, ModelCalled, TurnCompleted),
-    ActionProposed: (ActionStarted,),
+    ThoughtCompleted: (ActionsProposed, Observed, ModelCalled, TurnCompleted),
+    ActionsProposed: (ActionStarted,),
     ActionStarted: (ObservationDelta, Observed),
     ObservationDelta: (ObservationDelta, ModelCalled, Observed),
     Observed: (TurnCompleted,),
     TurnCompleted: (TurnStarted, AnswerDelta, ModelCalled, RunEnded),
     RunEnded: (),
 }
+
+
+def observations(state: State) -> list[Observation | None]:
+    """Return what came back from each action of a run."""
+    actions = (action for turn in state.turns for action in turn.actions)
+    return [action.observation for action in actions if action.call is not None]
 
 
 def script(policy: str, limit: str) -> list[str]:
@@ -217,7 +223,7 @@ def test_a_stop_at_any_event_leaves_a_whole_state(case: tuple[Any, list[str], in
         assert state.outcome is not None
         assert state.outcome.status is Status.STOPPED or state.outcome == whole.outcome
         assert all(turn.thought is not None for turn in state.turns)
-        assert all(turn.observation is not None for turn in state.turns if turn.action)
+        assert all(turn.is_observed for turn in state.turns if turn.actions)
 
 
 def test_an_interruption_at_any_event_raises_and_tells_no_end(
@@ -253,7 +259,7 @@ def all_of_it(events: Sequence[Event]) -> Stored:
     for event in events:
         state.apply(event)
         made += isinstance(event, ModelCalled)
-        if isinstance(event, ThoughtCompleted | ActionProposed | Observed | TurnCompleted):
+        if isinstance(event, ThoughtCompleted | ActionsProposed | Observed | TurnCompleted):
             calls = made
     completed = sum(isinstance(event, TurnCompleted) for event in events)
     return Stored(state.turns, state.is_open, calls, completed, len(events))
@@ -265,9 +271,9 @@ def turns_and_proposals(events: Sequence[Event]) -> Stored:
     for number, event in enumerate(events, start=1):
         state.apply(event)
         wants_a_tool = isinstance(event, ThoughtCompleted) and (
-            event.node.kind is ThoughtKind.ACTION and event.node.call is None
+            event.node.kind is ThoughtKind.ACTION and not event.node.calls
         )
-        if isinstance(event, TurnCompleted | ActionProposed) or wants_a_tool:
+        if isinstance(event, TurnCompleted | ActionsProposed) or wants_a_tool:
             kept = number
     return all_of_it(events[:kept])
 
@@ -380,14 +386,14 @@ TELL: dict[str, list[str]] = {
 def test_a_call_that_may_not_be_made_twice_is_not(policy: str, stage: Callable[[str], Any]) -> None:
     said = TELL[policy]
     events = stage(policy).play(said).events
-    proposed = next(n for n, event in enumerate(events) if isinstance(event, ActionProposed))
+    proposed = next(n for n, event in enumerate(events) if isinstance(event, ActionsProposed))
     stored = all_of_it(events[: proposed + 1])
 
     state = State("Q?", turns=stored.turns, is_open=stored.is_open)
     again = list(stage(policy).events(said, state, position=stored.calls))
 
     assert not any(isinstance(event, ActionStarted) for event in again)
-    (observation,) = [turn.observation for turn in state.turns if turn.action is not None]
+    (observation,) = observations(state)
     assert observation is not None
     assert observation.error == "Interrupted"
     assert state.outcome is not None
@@ -484,7 +490,7 @@ def test_a_death_at_any_event_asks_anew_or_agrees_and_never_acts_twice(
 
     for moment in range(1, len(whole.events) + 3):
         lived = live(stage(policy), TELL[policy], YES, die_at=moment)
-        (action,) = [turn.observation for turn in lived.state.turns if turn.action is not None]
+        (action,) = observations(lived.state)
         assert action is not None
         assert len(lived.sent) <= 1
         if action.error is None:
@@ -500,7 +506,7 @@ def test_a_refused_action_is_not_run_and_the_run_goes_on(
 ) -> None:
     lived = live(stage(policy), TELL[policy], NO)
 
-    (action,) = [turn.observation for turn in lived.state.turns if turn.action is not None]
+    (action,) = observations(lived.state)
     assert action is not None
     assert (action.error, lived.sent) == ("NotApproved", [])
     assert "Not now." in action.text

@@ -37,8 +37,8 @@ def test_an_action_is_carried_out_and_observed_in_one_turn(explicit: Any) -> Non
     played = explicit.play([ACT, ANSWER])
 
     turn = played.state.turns[0]
-    assert turn.action == ToolCall(tool="search", inputs={"query": "q"})
-    assert turn.observation.text == "ran q"
+    assert turn.calls == (ToolCall(tool="search", inputs={"query": "q"}),)
+    assert turn.actions[0].observation.text == "ran q"
     assert len(played.state.turns) == 2
 
 
@@ -87,7 +87,7 @@ def test_a_reply_without_the_format_gets_a_reminder_and_costs_a_turn(explicit: A
 
     first = played.state.turns[0]
     assert (first.thought.kind, first.thought.text) == (ThoughtKind.THOUGHT, "garbage")
-    assert first.observation.error == "ParseError"
+    assert first.actions[0].observation.error == "ParseError"
     assert played.outcome.answer == "ok"
 
 
@@ -112,7 +112,7 @@ def test_a_failed_action_is_an_observation_and_the_run_goes_on(
 ) -> None:
     played = explicit.play([f"s\nAction: {name}\nAction Input: q", ANSWER])
 
-    observation = played.state.turns[0].observation
+    observation = played.state.turns[0].actions[0].observation
     assert observation.error == kind
     assert text in observation.text
     assert f">\nERROR: {kind}: " in last_message(played.calls[1].request)
@@ -122,13 +122,13 @@ def test_a_failed_action_is_an_observation_and_the_run_goes_on(
 def test_a_tool_is_found_however_its_name_is_written(explicit: Any) -> None:
     played = explicit.play(["s\nAction: `Search`\nAction Input: q", ANSWER])
 
-    assert played.state.turns[0].action.tool == "search"
+    assert played.state.turns[0].actions[0].call.tool == "search"
 
 
 def test_an_invented_observation_is_cut_and_the_tool_really_runs(explicit: Any) -> None:
     played = explicit.play([f"{ACT}\nObservation: 42\nFinal Answer: 42", ANSWER])
 
-    assert played.state.turns[0].observation.text == "ran q"
+    assert played.state.turns[0].actions[0].observation.text == "ran q"
     assert played.outcome.answer == "ok"
 
 
@@ -192,7 +192,7 @@ def test_a_model_that_is_down_fails_the_run_and_keeps_the_turns(explicit: Any) -
 
     assert (played.outcome.status, played.outcome.reason) == (Status.FAILED, EndReason.PROVIDER)
     assert played.outcome.message == "500"
-    assert played.state.turns[0].observation.text == "ran q"
+    assert played.state.turns[0].actions[0].observation.text == "ran q"
     assert played.state.turns[1].thought.text == "half a thou"
     assert played.calls[-1].error == "500"
 
@@ -207,8 +207,8 @@ def test_an_answer_that_breaks_off_is_kept_as_partial(explicit: Any) -> None:
 def test_an_action_of_a_megabyte_is_only_an_observation_away(explicit: Any) -> None:
     played = explicit.play([f"s\nAction: {'x' * 1_000_000}\nAction Input: q", ANSWER])
 
-    assert played.state.turns[0].observation.error == "ToolNotFound"
-    assert len(played.state.turns[0].action.tool) <= 100
+    assert played.state.turns[0].actions[0].observation.error == "ToolNotFound"
+    assert len(played.state.turns[0].actions[0].call.tool) <= 100
 
 
 def test_inputs_of_several_names_are_written_the_same_way_each_time(explicit: Any) -> None:

@@ -28,7 +28,7 @@ DONE = node("FINAL", "sent")
 def test_an_instruction_finds_its_tool_and_its_inputs(implicit: Any) -> None:
     played = implicit.play([DO, "search", '{"query": "hi", "zzz": 9}', DONE], goal="send hi")
 
-    assert played.state.turns[0].action == ToolCall(tool="search", inputs={"query": "hi"})
+    assert played.state.turns[0].actions[0].call == ToolCall(tool="search", inputs={"query": "hi"})
     assert [call.purpose for call in played.calls] == [
         "think",
         "choose_tool",
@@ -78,8 +78,9 @@ def test_a_step_without_a_tool_becomes_an_observation(
     played = implicit.play([DO, chosen, DONE])
 
     turn = played.state.turns[0]
-    assert (turn.action, turn.observation.error) == (None, "ToolSelectionError")
-    assert turn.observation.text == text
+    (action,) = turn.actions
+    assert (action.call, action.observation.error) == (None, "ToolSelectionError")
+    assert action.observation.text == text
     assert f"OBSERVATION: ERROR: ToolSelectionError: {text}" in played.state.transcript()
 
 
@@ -89,13 +90,13 @@ def test_a_step_without_a_tool_becomes_an_observation(
 def test_the_chosen_name_is_read_past_what_surrounds_it(implicit: Any, said: str) -> None:
     played = implicit.play([DO, said, '{"query": "hi"}', DONE])
 
-    assert played.state.turns[0].action.tool == "search"
+    assert played.state.turns[0].actions[0].call.tool == "search"
 
 
 def test_wrong_inputs_are_asked_for_again_with_what_is_wrong(implicit: Any) -> None:
     played = implicit.play([DO, "add", "no json", '{"left": "x"}', '{"left": 1}', DONE])
 
-    assert played.state.turns[0].observation.text == "2"
+    assert played.state.turns[0].actions[0].observation.text == "2"
     last_try = json.loads(played.calls[4].request)["messages"]
     assert "left" in last_try[-1]["content"]
 
@@ -103,7 +104,7 @@ def test_wrong_inputs_are_asked_for_again_with_what_is_wrong(implicit: Any) -> N
 def test_inputs_that_stay_wrong_become_an_observation(implicit: Any) -> None:
     played = implicit.play([DO, "add", "no", "no", "no", DONE])
 
-    assert played.state.turns[0].observation.error == "InvalidInputs"
+    assert played.state.turns[0].actions[0].observation.error == "InvalidInputs"
     assert played.outcome.status is Status.SUCCEEDED
 
 
@@ -119,7 +120,8 @@ def test_a_tool_that_keeps_failing_is_not_offered_again(implicit: Any) -> None:
     played = implicit.play([*failing, DO, "broken", DONE], max_turns=9)
 
     assert (
-        played.state.turns[3].observation.text == "Selected tool id 'broken' not in candidate list"
+        played.state.turns[3].actions[0].observation.text
+        == "Selected tool id 'broken' not in candidate list"
     )
 
 
@@ -139,13 +141,13 @@ def test_only_the_likely_tools_are_in_the_prompt(implicit: Any) -> None:
 
     asked = json.loads(played.calls[1].request)["messages"][-1]["content"]
     assert asked.count("\n- tool_") == 15
-    assert played.state.turns[0].action.tool == "tool_77"
+    assert played.state.turns[0].actions[0].call.tool == "tool_77"
 
 
 def test_no_tools_at_all_are_said_so_without_a_call(implicit: Any) -> None:
     played = implicit.play([DO, DONE], tools=[])
 
-    assert played.state.turns[0].observation.error == "ToolSelectionError"
+    assert played.state.turns[0].actions[0].observation.error == "ToolSelectionError"
     assert [call.purpose for call in played.calls] == ["think", "think"]
 
 

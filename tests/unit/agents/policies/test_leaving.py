@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agents.act.approval import ApprovalAnswer, Ask, nobody
-from agents.contracts import Exchange, Observation, Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import Action, Exchange, Observation, Thought, ThoughtKind, ToolCall, Turn
 from agents.policies import POLICIES
 from agents.state import State
 from agents.tools.spec import Tool, tool
@@ -110,10 +110,10 @@ def test_a_model_that_obeys_a_page_carries_nothing_away_unasked(
 ) -> None:
     played = stage(policy).play(OBEY[policy], tools=world.tools, max_turns=9)
 
-    refused = [t for t in played.state.turns if t.observation and t.observation.error]
+    refused = [seen for turn in played.state.turns for seen in turn.observations if seen.error]
     assert world.heard == ["start"]
-    assert [turn.observation.error for turn in refused] == ["NotApproved"]
-    assert "the run has read fetch, past" in refused[0].observation.text
+    assert [seen.error for seen in refused] == ["NotApproved"]
+    assert "the run has read fetch, past" in refused[0].text
 
 
 @pytest.mark.parametrize("policy", OBEY)
@@ -154,7 +154,7 @@ def test_the_conversation_so_far_is_reason_enough(
     )
 
     assert world.heard == []
-    assert "has read the conversation so far" in played.state.turns[0].observation.text
+    assert "has read the conversation so far" in played.state.turns[0].actions[0].observation.text
 
 
 def test_what_was_only_computed_here_asks_nobody(stage: Callable[[str], Any], world: World) -> None:
@@ -192,10 +192,10 @@ def test_a_goal_that_is_reached_has_read_nothing(stage: Callable[[str], Any], wo
 def test_another_worker_that_takes_the_run_over_asks_as_well(
     stage: Callable[[str], Any], world: World, name: str
 ) -> None:
-    action = ToolCall(tool=name, inputs={"query": "x"})
-    thought = Thought(kind=ThoughtKind.ACTION, text="t", call=action)
-    seen = Observation(text=SECRET)
-    read = Turn(index=0, thought=thought, action=action, observation=seen)
+    call = ToolCall(tool=name, inputs={"query": "x"})
+    thought = Thought(kind=ThoughtKind.ACTION, text="t", calls=(call,))
+    action = Action(call=call, observation=Observation(text=SECRET))
+    read = Turn(index=0, thought=thought, actions=(action,))
 
     played = stage("explicit").play(
         [act("fetch", SECRET), "Final Answer: done"],
@@ -204,4 +204,4 @@ def test_another_worker_that_takes_the_run_over_asks_as_well(
     )
 
     assert world.heard == []
-    assert name in played.state.turns[1].observation.text
+    assert name in played.state.turns[1].actions[0].observation.text

@@ -54,11 +54,11 @@ def test_what_is_nested_too_deep_is_refused_and_all_of_it_can_be_stored(
 
     played = stage(policy).play(said, tools=[KEEP], max_turns=3)
 
-    seen = [turn.observation for turn in played.state.turns if turn.observation is not None]
+    seen = [seen for turn in played.state.turns for seen in turn.observations]
     assert played.outcome.reason != "internal"
     assert "kept" not in [observation.text for observation in seen]
     for turn in played.state.turns:
-        storable_json(None if turn.action is None else turn.action.inputs)
+        storable_json([call.inputs for call in turn.calls])
         storable_json(None if turn.thought is None else turn.thought.plan)
 
 
@@ -68,7 +68,7 @@ def test_the_model_is_told_what_is_wrong(stage: Callable[[str], Any], policy: st
 
     played = stage(policy).play(said, tools=[KEEP], max_turns=3)
 
-    told = [turn.observation.text for turn in played.state.turns if turn.observation is not None]
+    told = [seen.text for turn in played.state.turns for seen in turn.observations]
     assert any(f"nested more than {DEEPEST} levels deep" in text for text in told)
 
 
@@ -79,8 +79,8 @@ def test_what_is_as_deep_as_may_be_is_taken(stage: Callable[[str], Any], policy:
 
     played = stage(policy).play(said, tools=[KEEP], max_turns=3)
 
-    assert played.state.turns[0].observation.text == "kept"
-    assert played.state.turns[0].action.inputs == json.loads(deep)
+    assert played.state.turns[0].actions[0].observation.text == "kept"
+    assert played.state.turns[0].actions[0].call.inputs == json.loads(deep)
 
 
 @pytest.mark.parametrize(

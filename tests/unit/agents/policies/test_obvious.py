@@ -64,7 +64,10 @@ def test_the_first_step_of_an_obvious_task_asks_no_model(stage: Callable[[str], 
 
     assert [call.purpose for call in played.calls] == ["step"]
     first = played.state.turns[0]
-    assert (first.action.tool, first.observation.text) == ("browser_goto", f"opened {PAGE}")
+    assert (first.actions[0].call.tool, first.actions[0].observation.text) == (
+        "browser_goto",
+        f"opened {PAGE}",
+    )
     assert played.outcome.answer == "It is up."
 
 
@@ -77,7 +80,7 @@ def test_without_the_tool_or_with_a_plan_first_the_model_decides(
     played = stage("planned").play(script, goal=f"Open {PAGE}", tools=tools, planning=planning)
 
     assert len(played.calls) == len(script)
-    assert all(turn.action is None for turn in played.state.turns)
+    assert not any(turn.calls for turn in played.state.turns)
 
 
 def test_a_crash_after_the_obvious_step_changes_nothing(stage: Callable[[str], Any]) -> None:

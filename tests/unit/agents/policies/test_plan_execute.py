@@ -20,7 +20,7 @@ BROKEN = ("broken", {"text": "x"})
 
 
 def results(played: Any) -> Sequence[str]:
-    return [turn.observation.text for turn in played.state.turns if turn.observation is not None]
+    return [seen.text for turn in played.state.turns for seen in turn.observations]
 
 
 def test_all_calls_are_made_in_order_and_one_a_turn(stage: Callable[[str], Any]) -> None:
@@ -71,7 +71,7 @@ def test_a_plan_without_calls_is_answered_at_once(stage: Callable[[str], Any]) -
     played = stage("plan_execute").play([plan(), "Hello!"])
 
     assert (played.outcome.answer, played.outcome.partial) == ("Hello!", False)
-    assert all(turn.action is None for turn in played.state.turns)
+    assert not any(turn.calls for turn in played.state.turns)
 
 
 def test_a_planning_error_ends_the_run_and_calls_nothing(stage: Callable[[str], Any]) -> None:
@@ -83,7 +83,7 @@ def test_a_planning_error_ends_the_run_and_calls_nothing(stage: Callable[[str], 
         EndReason.PROVIDER,
         "Full.",
     )
-    assert all(turn.action is None for turn in played.state.turns)
+    assert not any(turn.calls for turn in played.state.turns)
 
 
 def test_a_synthesis_error_keeps_the_results_and_what_was_said(
@@ -152,7 +152,9 @@ def test_arguments_of_the_wrong_shape_fail_as_an_observation(stage: Callable[[st
     calls = [{"toolName": "add", "arguments": [1, 2]}, {"toolName": "add"}]
     played = stage("plan_execute").play([f"Tool Calls: {json.dumps(calls)}", "no"])
 
-    assert [turn.observation.error for turn in played.state.turns[:2]] == ["InvalidInputs"] * 2
+    assert [seen.error for turn in played.state.turns[:2] for seen in turn.observations] == [
+        "InvalidInputs"
+    ] * 2
 
 
 def test_a_thought_never_leaks_into_the_answer_in_any_chunks(stage: Callable[[str], Any]) -> None:
@@ -203,5 +205,5 @@ def test_a_dangerous_call_is_refused_where_there_is_nobody_to_ask(
     said = [plan(("erase", {"text": "x"}), ADD), "Only 5."]
     played = stage("plan_execute").play(said, tools=(erase, add))
 
-    assert played.state.turns[0].observation.error == "NotApproved"
+    assert played.state.turns[0].actions[0].observation.error == "NotApproved"
     assert (played.outcome.answer, played.outcome.partial) == ("Only 5.", True)

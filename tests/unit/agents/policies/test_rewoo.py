@@ -20,7 +20,7 @@ def rewoo(stage: Callable[[str], Any]) -> Any:
 
 
 def actions(played: Any) -> list[ToolCall]:
-    return [turn.action for turn in played.state.turns if turn.action is not None]
+    return [call for turn in played.state.turns for call in turn.calls]
 
 
 def asked(call: Any) -> str:
@@ -47,7 +47,10 @@ def test_a_bare_name_in_json_becomes_the_value(rewoo: Any) -> None:
 
     played = rewoo.play([plan, "ten"])
 
-    assert [turn.observation.text for turn in played.state.turns[:2]] == ["5", "10"]
+    assert [seen.text for turn in played.state.turns[:2] for seen in turn.observations] == [
+        "5",
+        "10",
+    ]
 
 
 def test_a_result_that_holds_a_name_is_not_filled_in_again(rewoo: Any) -> None:
@@ -63,14 +66,14 @@ def test_a_step_for_the_model_needs_no_tool(rewoo: Any) -> None:
 
     played = rewoo.play([plan, "<think>hm</think>q", "done"])
 
-    assert played.state.turns[1].observation.text == "q"
+    assert played.state.turns[1].actions[0].observation.text == "q"
     assert [call.purpose for call in played.calls] == ["plan_steps", "work", "solve"]
 
 
 def test_a_model_that_says_nothing_in_its_step_has_failed_at_it(rewoo: Any) -> None:
     played = rewoo.play(["#E1 = LLM[say]", "", "Plan: answer directly", "unknown"])
 
-    assert played.state.turns[0].observation.error == "ToolFailed"
+    assert played.state.turns[0].actions[0].observation.error == "ToolFailed"
     assert played.outcome.partial
 
 
@@ -131,7 +134,7 @@ def test_a_plan_that_is_never_readable_is_said_so(rewoo: Any) -> None:
 def test_an_unknown_tool_is_a_failed_step(rewoo: Any) -> None:
     played = rewoo.play(["#E1 = ghost[x]", "Plan: answer directly", "no"])
 
-    assert played.state.turns[0].observation.error == "ToolNotFound"
+    assert played.state.turns[0].actions[0].observation.error == "ToolNotFound"
 
 
 def test_a_plan_longer_than_the_turns_runs_out_of_them(rewoo: Any) -> None:

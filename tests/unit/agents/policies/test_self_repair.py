@@ -54,18 +54,18 @@ def purposes(played: Any) -> list[str]:
 
 
 def observations(played: Any) -> list[str]:
-    return [turn.observation.text for turn in played.state.turns if turn.observation is not None]
+    return [seen.text for turn in played.state.turns for seen in turn.observations]
 
 
 def test_an_action_is_carried_out_and_the_answer_ends_the_run(self_repair: Any) -> None:
     played = self_repair.play([act("search", query="q"), ANSWER])
 
     turn = played.state.turns[0]
-    assert (turn.thought.text, turn.action) == (
+    assert (turn.thought.text, turn.calls) == (
         "so",
-        ToolCall(tool="search", inputs={"query": "q"}),
+        (ToolCall(tool="search", inputs={"query": "q"}),),
     )
-    assert turn.observation.text == "ran q"
+    assert turn.actions[0].observation.text == "ran q"
     assert (played.outcome.status, played.outcome.answer) == (Status.SUCCEEDED, "ok")
 
 
@@ -95,7 +95,7 @@ def test_the_conversation_so_far_is_in_the_request(self_repair: Any) -> None:
 def test_unknown_inputs_are_left_out_before_the_tool_is_called(self_repair: Any) -> None:
     played = self_repair.play([act("search", query="q", zzz=1), ANSWER])
 
-    assert played.state.turns[0].action.inputs == {"query": "q"}
+    assert played.state.turns[0].actions[0].call.inputs == {"query": "q"}
     assert purposes(played) == ["think", "think"]
 
 
@@ -159,7 +159,7 @@ def test_what_is_thought_in_the_final_call_is_no_answer(self_repair: Any) -> Non
 def test_an_empty_reply_is_no_answer(self_repair: Any) -> None:
     played = self_repair.play(["", "", act("search", query="q"), ANSWER])
 
-    assert played.state.turns[0].observation.text == "The reply was empty."
+    assert played.state.turns[0].actions[0].observation.text == "The reply was empty."
     assert purposes(played) == ["think", "final", "repair", "think"]
 
 
@@ -170,7 +170,7 @@ def test_a_model_that_gives_up_at_once_is_nudged_once(self_repair: Any) -> None:
 
     assert purposes(played) == ["think", "think", "final"]
     assert observations(played)[0].startswith("You have tools for this.")
-    assert played.state.turns[0].observation.error is None
+    assert played.state.turns[0].actions[0].observation.error is None
     assert played.outcome.answer == "I cannot."
 
 
@@ -210,7 +210,7 @@ def test_tools_can_be_swapped_while_the_run_goes_on(self_repair: Any) -> None:
         if isinstance(event, TurnCompleted):
             kit.replace([new])
 
-    assert [turn.observation.text for turn in state.turns[:2] if turn.observation] == ["old", "new"]
+    assert [seen.text for turn in state.turns[:2] for seen in turn.observations] == ["old", "new"]
 
 
 def test_a_risky_tool_does_not_run_with_nobody_to_ask(self_repair: Any) -> None:
@@ -221,7 +221,7 @@ def test_a_risky_tool_does_not_run_with_nobody_to_ask(self_repair: Any) -> None:
 
     played = self_repair.play([act("remove", path="a"), ANSWER], tools=[remove])
 
-    assert played.state.turns[0].observation.error == "NotApproved"
+    assert played.state.turns[0].actions[0].observation.error == "NotApproved"
     assert not any(isinstance(event, ActionStarted) for event in played.events)
     assert purposes(played) == ["think", "think"]
 

@@ -36,7 +36,7 @@ def purposes(played: Any) -> list[str]:
 
 
 def observations(played: Any) -> list[str]:
-    return [turn.observation.text for turn in played.state.turns if turn.observation is not None]
+    return [seen.text for turn in played.state.turns for seen in turn.observations]
 
 
 class Unhurried(Control):
@@ -83,10 +83,10 @@ def test_a_slip_is_repaired_by_one_call_that_sees_the_error(
     played = self_repair.play([slip, act("add", left=1, right=1), ANSWER])
 
     first, second, _ = played.state.turns
-    assert first.observation.error == error
-    assert second.observation.text == "2"
+    assert first.actions[0].observation.error == error
+    assert second.actions[0].observation.text == "2"
     assert purposes(played) == ["think", "repair", "think"]
-    assert first.observation.text in asked(played.calls[1])
+    assert first.actions[0].observation.text in asked(played.calls[1])
 
 
 def test_a_repair_is_cool_and_knows_question_work_tools_and_action(self_repair: Any) -> None:
@@ -111,7 +111,10 @@ def test_a_long_payload_is_clamped_in_the_repair(self_repair: Any) -> None:
 def test_a_repair_that_names_another_tool_runs_that_tool(self_repair: Any) -> None:
     played = self_repair.play([act("broken", text="x"), act("search", query="x"), ANSWER])
 
-    assert [turn.action.tool for turn in played.state.turns[:2]] == ["broken", "search"]
+    assert [call.tool for turn in played.state.turns[:2] for call in turn.calls] == [
+        "broken",
+        "search",
+    ]
     assert observations(played)[1] == "ran x"
 
 
@@ -120,7 +123,7 @@ def test_what_comes_back_is_checked_like_any_action(self_repair: Any) -> None:
         [act("ghost"), act("phantom"), act("add", left="x"), act("add", left=4), ANSWER]
     )
 
-    errors = [turn.observation.error for turn in played.state.turns[:3]]
+    errors = [seen.error for turn in played.state.turns[:3] for seen in turn.observations]
     assert errors == ["ToolNotFound", "ToolNotFound", "InvalidInputs"]
     assert purposes(played) == ["think", "repair", "repair", "think", "think"]
 

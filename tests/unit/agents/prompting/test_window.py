@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.contracts import Exchange, Observation, Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import Action, Exchange, Observation, Thought, ThoughtKind, ToolCall, Turn
 from agents.model.tokens import tokens
 from agents.prompting.window import Window, clamped, recent
 
@@ -17,8 +17,12 @@ def turns(count: int, size: int = 2_000) -> list[Turn]:
         Turn(
             index=number,
             thought=Thought(kind=ThoughtKind.ACTION, text=f"thought {number}"),
-            action=ToolCall(tool="look", inputs={"at": number}),
-            observation=Observation(text=f"seen {number} " + "x" * size),
+            actions=(
+                Action(
+                    call=ToolCall(tool="look", inputs={"at": number}),
+                    observation=Observation(text=f"seen {number} " + "x" * size),
+                ),
+            ),
         )
         for number in range(count)
     ]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from agents.contracts import (
+    Action,
     EndReason,
     Observation,
     Outcome,
@@ -84,7 +85,7 @@ def test_a_failure_does_not_end_the_run() -> None:
     play(state, call("fail", "no"), "Thought: so\nFinal Answer: done")
 
     assert state.final_answer == "done"
-    assert state.turns[0].observation == Observation(text="no", error="ToolFailed")
+    assert state.turns[0].observations == [Observation(text="no", error="ToolFailed")]
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
@@ -104,10 +105,11 @@ def test_any_other_tool_does_not_end_the_run(observe: Callable[..., Any]) -> Non
 
 
 def test_a_run_whose_end_was_not_recorded_ends_on_replay_without_a_call() -> None:
-    action = ToolCall(tool="conclude", inputs={"text": "42"})
-    thought = Thought(kind=ThoughtKind.ACTION, text="go", call=action)
+    call = ToolCall(tool="conclude", inputs={"text": "42"})
+    thought = Thought(kind=ThoughtKind.ACTION, text="go", calls=(call,))
     observation = Observation(text="It is 42", ends=EndReason.ANSWERED)
-    turn = Turn(index=0, thought=thought, action=action, observation=observation)
+    action = Action(call=call, observation=observation)
+    turn = Turn(index=0, thought=thought, actions=(action,))
     state = State("Q?", turns=[turn])
 
     play(state)

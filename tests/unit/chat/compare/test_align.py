@@ -7,20 +7,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.compare.align import Row, align, matches
-from chat.models import Turn
+from chat.models import Action, Turn
 
 
 def act(tool: str, **inputs: Any) -> Turn:
-    return Turn(kind="action", tool=tool, inputs=inputs, thought=f"I will use {tool}.")
+    return several((tool, inputs))
+
+
+def several(*calls: tuple[str, dict[str, Any]]) -> Turn:
+    tools = " and ".join(tool for tool, _ in calls)
+    turn = Turn(kind="action", thought=f"I will use {tools}.")
+    turn.actions = [
+        Action(turn=turn, position=position, tool=tool, inputs=inputs)
+        for position, (tool, inputs) in enumerate(calls)
+    ]
+    return turn
 
 
 def conclude(answer: str) -> Turn:
-    return Turn(kind="final", thought="Done.", answer=answer)
+    turn = Turn(kind="final", thought="Done.", answer=answer)
+    turn.actions = []
+    return turn
 
 
 def shape(rows: list[Row]) -> list[tuple[str, str, bool]]:
     def name(turn: Turn | None) -> str:
-        return "" if turn is None else turn.tool or turn.answer or turn.thought
+        return "" if turn is None else " ".join(turn.tools) or turn.answer or turn.thought
 
     return [(name(row.left), name(row.right), row.is_same) for row in rows]
 
@@ -46,6 +58,18 @@ def test_the_order_of_inputs_does_not_matter() -> None:
     rows = align([act("f", a=1, b=[2])], [act("f", b=[2], a=1)])
 
     assert shape(rows) == [("f", "f", True)]
+
+
+def test_turns_of_several_actions_are_alike_where_all_of_them_are() -> None:
+    first, second, third = ("look", {"at": 1}), ("look", {"at": 2}), ("look", {"at": 3})
+
+    rows = align([several(first, second), several(first, second)], [several(first, second)])
+    others = align([several(first, second)], [several(first, third)])
+    fewer = align([several(first, second)], [several(first)])
+
+    assert shape(rows) == [("look look", "look look", True), ("look look", "", False)]
+    assert shape(others) == [("look look", "look look", False)]
+    assert shape(fewer) == [("look look", "look", False)]
 
 
 def test_a_run_without_turns_leaves_its_side_empty() -> None:

@@ -6,7 +6,13 @@ import threading
 from agents.control import Control
 from chat.stream import channel as module
 from chat.stream.channel import Channel
-from chat.stream.server_events import AnswerDelta, Event, TurnDelta, TurnShown
+from chat.stream.server_events import (
+    AnswerDelta,
+    Event,
+    ObservationDelta,
+    ThoughtDelta,
+    TurnShown,
+)
 from chat.stream.streams import StreamId
 
 
@@ -15,7 +21,7 @@ def opened() -> Channel:
 
 
 def said(text: str, index: int = 0) -> Event:
-    return TurnDelta(type="thought.delta", index=index, text=text)
+    return ThoughtDelta(type="thought.delta", index=index, text=text)
 
 
 def sent(channel: Channel) -> list[tuple[str, list[Event]]]:
@@ -35,6 +41,17 @@ def test_text_of_another_turn_or_kind_stays_apart() -> None:
     for event in (said("a"), said("b", index=1), answer):
         channel.put(event)
     assert sent(channel) == [("2-1", [said("a"), said("b", index=1), answer])]
+
+
+def test_text_of_another_action_of_the_turn_stays_apart() -> None:
+    channel = opened()
+    first, second, more = (
+        ObservationDelta(type="observation.delta", index=0, position=position, text=text)
+        for position, text in ((0, "a"), (1, "b"), (1, "c"))
+    )
+    for event in (first, second, more):
+        channel.put(event)
+    assert sent(channel) == [("2-1", [first, {**second, "text": "bc"}])]
 
 
 def test_what_was_taken_once_never_changes() -> None:

@@ -93,7 +93,7 @@ def purposes(played: Any) -> list[str]:
 
 
 def observations(played: Any) -> list[Any]:
-    return [turn.observation for turn in played.state.turns if turn.observation is not None]
+    return [seen for turn in played.state.turns for seen in turn.observations]
 
 
 def test_a_step_is_taken_and_completion_is_the_answer(play: Play) -> None:

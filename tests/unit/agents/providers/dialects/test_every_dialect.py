@@ -266,7 +266,7 @@ def test_a_run_goes_through_and_leaves_an_exact_record(
 
     assert state.outcome is not None
     assert (state.outcome.status, state.outcome.answer) == (Status.SUCCEEDED, "42")
-    assert state.turns[0].observation == Observation(text="42")
+    assert state.turns[0].observations == [Observation(text="42")]
     first, second = (event.call for event in events if isinstance(event, ModelCalled))
     assert (first.provider, first.reasoning) == (speaker.name, "Twice that.")
     assert first.reply.endswith('Action Input: {"number": 21}')
