@@ -145,33 +145,41 @@ def _look_at_turn(found: Findings, run: Run, turn: Turn, step: Step) -> None:
             found.wrong.append(f"{name} is cut off, and the run is {run.status}")
         return
     found.text(f"The thought of {name}", turn.thought, step.thought)
-    if (turn.tool, turn.inputs) != (step.tool, {"token": step.token}):
-        found.wrong.append(f"{name} called {turn.tool} with {turn.inputs}")
+    calls = [(action.tool, action.inputs) for action in turn.actions]
+    if calls != [(step.tool, {"token": step.token})]:
+        found.wrong.append(f"{name} called {calls}")
+        return
+    (action,) = turn.actions
     refused = {approval.turn_index for approval in run.approvals.all() if approval.status == DENIED}
-    if turn.observation_error:
+    if action.error:
         honest = NotApproved.__name__ if turn.index in refused else INTERRUPTED
-        if turn.observation_error != honest or step.tool != MARK:
-            found.wrong.append(f"{name}: {turn.observation_error}: {turn.observation}")
-    elif turn.observation != f"{step.tool.rpartition('__')[2]}ed {step.token}":
-        found.lost.append(f"{name} observed {turn.observation!r}")
+        if action.error != honest or step.tool != MARK:
+            found.wrong.append(f"{name}: {action.error}: {action.observation}")
+    elif action.observation != f"{step.tool.rpartition('__')[2]}ed {step.token}":
+        found.lost.append(f"{name} observed {action.observation!r}")
 
 
 def _look_at_marks(found: Findings, asked: Asked, run: Run, left: Counter[str]) -> None:
-    turns = {turn.inputs["token"]: turn for turn in run.turns.all() if turn.inputs}
+    actions = {
+        action.inputs["token"]: (turn, action)
+        for turn in run.turns.all()
+        for action in turn.actions
+        if action.inputs
+    }
     for step in asked.story.steps:
         marks = left[f"{step.tool.rpartition('__')[2]} {step.token}"]
         if step.tool == MARK and marks > 1:
             found.duplicated.append(f"Run {run.pk} made its mark {step.token} {marks} times")
-        turn = turns.get(step.token)
-        if turn is None:
+        turn, action = actions.get(step.token, (None, None))
+        if turn is None or action is None:
             if run.status == RunStatus.SUCCEEDED:
                 found.lost.append(f"Run {run.pk} has no turn that calls {step.token}")
-        elif turn.status == TurnStatus.COMPLETE and not turn.observation_error and not marks:
+        elif turn.status == TurnStatus.COMPLETE and not action.error and not marks:
             found.lost.append(f"Run {run.pk} says that it marked {step.token} and did not")
 
 
 def _look_at_approvals(found: Findings, asked: Asked, run: Run, left: Counter[str]) -> None:
-    rows = {approval.turn_index: approval for approval in run.approvals.all()}
+    rows = {_step(approval): approval for approval in run.approvals.all()}
     for approval in rows.values():
         _look_at_approval(found, asked, approval)
     granted = {index for index, approval in rows.items() if approval.status == GRANTED}
@@ -180,10 +188,15 @@ def _look_at_approvals(found: Findings, asked: Asked, run: Run, left: Counter[st
             found.wrong.append(f"Run {run.pk} made its mark {step.token} without a yes")
 
 
+def _step(approval: Approval) -> int:
+    """Return which step is asked about: they stand in turns of their own, or all in the first."""
+    return approval.turn_index + approval.position
+
+
 def _look_at_approval(found: Findings, asked: Asked, approval: Approval) -> None:
     name = f"Approval {approval.pk} of run {approval.run_id} ({approval.status})"
     said = {GRANTED: "grant", DENIED: "deny"}
-    if approval.inputs != {"token": asked.story.steps[approval.turn_index].token}:
+    if approval.inputs != {"token": asked.story.steps[_step(approval)].token}:
         found.wrong.append(f"{name} asked about {approval.inputs}")
     if approval.status not in said:
         if asked.stopped_at is None or approval.status == ApprovalStatus.PENDING:

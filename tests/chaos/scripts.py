@@ -46,6 +46,13 @@ def self_repair(steps: Sequence[Step], last: str, answer: str) -> Texts:
     return [*said, last, answer]
 
 
+def together(steps: Sequence[Step], last: str, answer: str) -> Texts:
+    """Ask for all calls in one reply, as models do that call tools in parallel."""
+    calls = [f"<tool_call>{_call('name', 'arguments', step)}</tool_call>" for step in steps]
+    thoughts = " ".join(step.thought for step in steps)
+    return ["\n".join([thoughts, *calls]), last, answer]
+
+
 def planned(steps: Sequence[Step], last: str, answer: str) -> Texts:
     """Plan one goal, take structured steps, and complete it."""
     goal = {"description": last, "success_criteria": "it is told"}

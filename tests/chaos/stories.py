@@ -11,11 +11,12 @@ from typing import Any
 
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.choice import ModelChoice
-from tests.chaos.scripts import SCRIPTS, SETTINGS, Step
+from tests.chaos.scripts import SCRIPTS, SETTINGS, Step, together
 
 LEAVES_MARKS = ("marks__mark", "marks__look")
 MARK, LOOK = LEAVES_MARKS
 STOPPED_WHILE_ASKING = 0.2
+ASKED_TOGETHER = 0.4
 MODEL = "told-over-http"
 """The name of the model that `tests/chaos/model.py` serves."""
 
@@ -89,6 +90,17 @@ def _otherwise(policy: str) -> Tell:
     return tell
 
 
+def _together(chance: random.Random, key: str) -> Story:
+    """Tell it in one turn of several calls; of some of them a person is asked about each mark."""
+    steps = _steps(chance, key, chance.randint(2, 4))
+    answer = _words(chance, key, chance.randint(10, 40))
+    script = [{"say": text} for text in together(steps, f"{key} is told", answer)]
+    told = _story(chance, key, script, steps, answer)
+    approve = (MARK,) if chance.random() < ASKED_TOGETHER else ()
+    changes = {"policy": "self_repair", "approve": approve}
+    return replace(told, spec=told.spec.model_copy(update=changes), has_plain_turns=False)
+
+
 def _asking(chance: random.Random, key: str) -> Story:
     is_stopped = chance.random() < STOPPED_WHILE_ASKING
     told = (_stopped if is_stopped else _answered)(chance, key)
@@ -131,6 +143,7 @@ KINDS: dict[str, tuple[int, Tell]] = {
     "refused": (2, _refused),
     "worn": (2, _worn_out),
     "asking": (4, _asking),
+    "together": (3, _together),
     "stopped": (2, _stopped),
     "endless": (2, _endless),
     **{policy: (1, _otherwise(policy)) for policy in SCRIPTS if policy != "explicit"},

@@ -55,5 +55,5 @@ def test_a_story_is_told_to_its_end(kind: str, seed: int) -> None:
     }
     if outcome.status is Status.SUCCEEDED:
         assert outcome.answer == story.answer
-        called = [turn.action.inputs for turn in state.turns if turn.action is not None]
+        called = [call.inputs for turn in state.turns for call in turn.calls]
         assert called == [step.inputs for step in story.steps]
