@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from agents.act.leaving import why_ask
 from agents.contracts import Observation, ToolCall, Value
-from agents.errors import InvalidInputs, NotApproved, ToolNotFound
+from agents.errors import ErrorKind, InvalidInputs, ToolNotFound
 from agents.events import ActionsProposed, Event, Observed
 from agents.policy import Act
 from agents.state import State
@@ -101,4 +101,4 @@ class ApprovedAct:
 
 def _refusal(call: ToolCall, said: ApprovalAnswer) -> Observed:
     text = f"The call of {call.tool} was not approved. {said.feedback}".strip()
-    return Observed(observation=Observation(text=text, error=NotApproved.__name__))
+    return Observed(observation=Observation(text=text, error=ErrorKind.NOT_APPROVED))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.act.run_action import next_action, run_actions
-from agents.contracts import Message, Observation, Role, ToolCall
+from agents.contracts import Message, Observation, Purpose, Role, ToolCall
 from agents.errors import InvalidInputs, Recoverable, ToolSelectionError
 from agents.events import Event, ModelCalled, Observed
 from agents.model.model import Model
@@ -50,7 +50,7 @@ class JustInTimeAct:
             tool = yield from self._choose(step, state)
             inputs = yield from self._fill(tool, step, state)
         except Recoverable as error:
-            failed = Observation(text=str(error), error=type(error).__name__)
+            failed = Observation(text=str(error), error=error.kind)
             yield Observed(observation=failed)
         else:
             call = ToolCall(tool=tool.name, inputs=inputs)
@@ -66,7 +66,7 @@ class JustInTimeAct:
             f"Step:\n{enclosed('step', step)}"
         )
         messages = _only(render("implicit/choose_tool"), asked)
-        reply = yield from self.model.complete(messages, purpose="choose_tool")
+        reply = yield from self.model.complete(messages, purpose=Purpose.CHOOSE_TOOL)
         name = _first_line(reply)
         if not name or name.lower() == "none":
             raise ToolSelectionError(f"No suitable tool selected for step: {step}")
@@ -98,13 +98,15 @@ class JustInTimeAct:
         asked = goal_and_transcript(state, between=wanted)
         messages = conversation(render("implicit/fill_inputs"), state, asked)
         for _ in range(_RETRIES):
-            reply = yield from self.model.complete(messages, purpose="fill_inputs", as_json=True)
+            reply = yield from self.model.complete(
+                messages, purpose=Purpose.FILL_INPUTS, as_json=True
+            )
             try:
                 return self._read(tool, reply)
             except InvalidInputs as error:
                 messages.append(Message(role=Role.ASSISTANT, content=reply[:_ECHO] or "(empty)"))
                 messages.append(Message(role=Role.USER, content=f"{error} Reply with JSON only."))
-        reply = yield from self.model.complete(messages, purpose="fill_inputs", as_json=True)
+        reply = yield from self.model.complete(messages, purpose=Purpose.FILL_INPUTS, as_json=True)
         return self._read(tool, reply)
 
     def _read(self, tool: Tool, reply: str) -> dict[str, Any]:

@@ -8,13 +8,13 @@ read nothing but its question and what tools here have computed.
 from collections.abc import Collection, Iterator
 
 from agents.contracts import Action
-from agents.errors import InvalidInputs, NotApproved, ToolNotFound
+from agents.errors import ErrorKind, ToolNotFound
 from agents.state import State
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
 
 EARLIER = "the conversation so far"
-_NEVER_RAN = frozenset(kind.__name__ for kind in (InvalidInputs, NotApproved, ToolNotFound))
+_NEVER_RAN = {ErrorKind.INVALID_INPUTS, ErrorKind.NOT_APPROVED, ErrorKind.TOOL_NOT_FOUND}
 _NAMED = 3
 
 

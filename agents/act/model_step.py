@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.contracts import Message, Observation, Role, ToolCall
-from agents.errors import ToolFailed
+from agents.contracts import Message, Observation, Purpose, Role, ToolCall
+from agents.errors import ErrorKind
 from agents.events import (
     ActionsProposed,
     ActionStarted,
@@ -43,11 +43,11 @@ class ModelStepAct:
 
     def _ask(self, call: ToolCall) -> Iterator[Event]:
         reader = Prose(lambda text: ObservationDelta(text=text))
-        yield from self.model.read(reader, _messages(call), purpose="work")
+        yield from self.model.read(reader, _messages(call), purpose=Purpose.WORK)
         if reader.said:
             yield Observed(observation=Observation(text=reader.said.text))
         else:
-            empty = Observation(text="The model said nothing.", error=ToolFailed.__name__)
+            empty = Observation(text="The model said nothing.", error=ErrorKind.TOOL_FAILED)
             yield Observed(observation=empty)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agents.act.run_action import Calls, next_action, run_actions
 from agents.contracts import Observation
 from agents.control import Control
-from agents.errors import ParseError
+from agents.errors import ErrorKind
 from agents.events import Event, Observed
 from agents.state import State
 
@@ -28,5 +28,5 @@ class NamedToolAct:
         elif turn.thought is not None and turn.thought.calls:
             yield from run_actions(turn.thought.calls, self.toolkit, self.control)
         else:
-            unreadable = Observation(text=REMINDER, error=ParseError.__name__)
+            unreadable = Observation(text=REMINDER, error=ErrorKind.PARSE_ERROR)
             yield Observed(observation=unreadable)

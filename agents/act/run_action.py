@@ -5,7 +5,7 @@ from typing import Protocol
 
 from agents.contracts import Observation, ToolCall
 from agents.control import Control
-from agents.errors import Interrupted, ToolNotFound
+from agents.errors import ErrorKind, ToolNotFound
 from agents.events import ActionsProposed, ActionStarted, Event, ObservationDelta, Observed
 from agents.state import State
 from agents.tools.spec import Tool
@@ -47,7 +47,7 @@ def next_action(state: State, toolkit: Calls, control: Control) -> Iterator[Even
     if not state.may_have_begun or _may_run_again(call, toolkit):
         yield from _run(call, toolkit, control)
     else:
-        yield Observed(observation=Observation(text=INTERRUPTED, error=Interrupted.__name__))
+        yield Observed(observation=Observation(text=INTERRUPTED, error=ErrorKind.INTERRUPTED))
 
 
 def _run(call: ToolCall, toolkit: Calls, control: Control) -> Iterator[Event]:

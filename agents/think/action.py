@@ -4,8 +4,8 @@ import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agents.contracts import Message, Observation, Thought, ThoughtKind, ToolCall
-from agents.errors import ParseError, ToolNotFound
+from agents.contracts import Message, Observation, Purpose, Thought, ThoughtKind, ToolCall
+from agents.errors import ErrorKind, ParseError, ToolNotFound
 from agents.events import AnswerDelta, Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, enclosed, render
@@ -47,7 +47,7 @@ class ActionThink:
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the thought and the answer as they come, then what they add up to."""
         messages = self._messages(state)
-        reply, is_cut = yield from read_step(self.model, messages, purpose="think")
+        reply, is_cut = yield from read_step(self.model, messages, purpose=Purpose.THINK)
         node = concluded(reply, self.toolkit, cut=is_cut)
         if node is None and self._refuses(reply.thought, state):
             node = Thought(kind=ThoughtKind.THOUGHT, text=reply.thought)
@@ -76,7 +76,7 @@ class ActionThink:
         work = f"{question_and_work(state)}{thought}\n\nFinal Answer: "
         messages = conversation(render("self_repair/final"), state, work)
         reader = _AnswerReader()
-        call = yield from model.read(reader, messages, purpose="final")
+        call = yield from model.read(reader, messages, purpose=Purpose.FINAL)
         answer = reader.answer
         if not answer and thought:
             answer.append(thought)
@@ -95,7 +95,7 @@ def question_and_work(state: State) -> str:
 
 
 def read_step(
-    model: Model, messages: Sequence[Message], *, purpose: str
+    model: Model, messages: Sequence[Message], *, purpose: Purpose
 ) -> Generator[Event, None, tuple[ActionReply, bool]]:
     """Yield what a reply of one step shows; return it, and whether it was cut short."""
     reader = ActionReader()
@@ -137,7 +137,7 @@ def complaint(thought: str) -> Observation:
 
 
 def _unreadable(text: str) -> Observation:
-    return Observation(text=text, error=ParseError.__name__)
+    return Observation(text=text, error=ErrorKind.PARSE_ERROR)
 
 
 def _call(action: WrittenAction, toolkit: Toolkit) -> ToolCall:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from agents.contracts import Thought, ThoughtKind, Turn
+from agents.contracts import Purpose, Thought, ThoughtKind, Turn
 from agents.events import AnswerDelta, Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, enclosed_goal, render
@@ -48,7 +48,7 @@ class ClarifyThink:
             offset=f"{now:%z}",
         )
         messages = conversation(rules, state, enclosed_goal(state))
-        reply = yield from self.model.complete(messages, purpose="settle_goal", as_json=True)
+        reply = yield from self.model.complete(messages, purpose=Purpose.SETTLE_GOAL, as_json=True)
         node = _node(reply, state.goal)
         yield ThoughtDelta(text=node.text)
         if node.answer:

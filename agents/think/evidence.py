@@ -7,7 +7,7 @@ name, so the model is not asked between them; it looks back only at a step that 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agents.contracts import Message, Observation, Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import Message, Observation, Purpose, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ToolError
 from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
@@ -48,11 +48,11 @@ class EvidenceThink:
         elif not (work.failed or work.problem) and work.done < len(work.steps):
             yield from self._next_step(work)
         else:
-            yield from answered(self.model, _solving(state, work), purpose="solve")
+            yield from answered(self.model, _solving(state, work), purpose=Purpose.SOLVE)
 
     def _plan(self, state: State, work: "Work") -> Iterator[Event]:
         reader = _StepsReader()
-        purpose = "plan_again" if work.record else "plan_steps"
+        purpose = Purpose.PLAN_AGAIN if work.record else Purpose.PLAN_STEPS
         call = yield from self.model.read(reader, self._planning(state, work), purpose=purpose)
         plan = parse_steps("".join(reader.said), work.evidence)
         if call.is_cut:

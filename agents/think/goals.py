@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from agents.contracts import Message, Thought, ThoughtKind, ToolCall
+from agents.contracts import Message, Purpose, Thought, ThoughtKind, ToolCall
 from agents.errors import ParseError, ProviderError
 from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
@@ -48,7 +48,7 @@ class GoalThink:
         reader = Whole()
         plan = fallback_plan(state.goal[:_DESCRIPTION])
         try:
-            yield from self.model.read(reader, messages, purpose="plan_goals", as_json=True)
+            yield from self.model.read(reader, messages, purpose=Purpose.PLAN_GOALS, as_json=True)
             plan = _plan_in(reader.said, plan)
             yield ThoughtDelta(text=plan.told())
         except ProviderError as error:
@@ -58,7 +58,7 @@ class GoalThink:
     def _adapt(self, state: State, plan: GoalPlan, failed: Goal) -> Iterator[Event]:
         rules = render("planned/adapt", tools=self.toolkit.describe())
         reader, messages = Whole(), self._about(state, plan, failed, rules)
-        yield from self.model.read(reader, messages, purpose="adapt_plan", as_json=True)
+        yield from self.model.read(reader, messages, purpose=Purpose.ADAPT_PLAN, as_json=True)
         goals = _goals_in(reader.said)
         yield ThoughtDelta(text=_adapted(plan, goals))
         if goals:

@@ -6,7 +6,7 @@ Reflexion (Shinn et al. 2023, arXiv 2303.11366): the lesson is words, and only i
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from agents.contracts import EndReason, Message
+from agents.contracts import EndReason, Message, Purpose
 from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.history.tries import last_try, lesson, lessons
 from agents.model.model import Model
@@ -44,7 +44,9 @@ class LessonThink:
     def _reflect(self, state: State, begun: State, halt: Decision) -> Iterator[Event]:
         learnt = lessons(state.turns)
         reader = Prose(lambda text: ThoughtDelta(text=text))
-        yield from self.model.read(reader, self._messages(state, begun, halt), purpose="learn")
+        yield from self.model.read(
+            reader, self._messages(state, begun, halt), purpose=Purpose.LEARN
+        )
         if not reader.said:
             yield ThoughtDelta(text=NO_LESSON)
         yield ThoughtCompleted(node=lesson(reader.said.text or NO_LESSON, len(learnt) + 1))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.contracts import Message, ThoughtKind
+from agents.contracts import Message, Purpose, ThoughtKind
 from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, goal_and_transcript, render
@@ -26,7 +26,7 @@ class NodeThink:
         """Yield the text as it comes, then the node; an unreadable reply is a plain thought."""
         reader = NodeReader()
         messages = self._messages(state)
-        call = yield from self.model.read(reader, messages, purpose="think", as_json=True)
+        call = yield from self.model.read(reader, messages, purpose=Purpose.THINK, as_json=True)
         node = reader.node
         if call.is_cut and node.kind is ThoughtKind.FINAL:
             node = node.model_copy(update={"answer": node.answer + CUT_SHORT})

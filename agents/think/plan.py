@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.contracts import Action, Message, Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import Action, Message, Purpose, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ProviderGarbled, ToolError
 from agents.events import AnswerDelta, Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
@@ -43,12 +43,12 @@ class PlanThink:
         if done < len(plan.calls or ()):
             yield from self._next_call(plan, done)
         else:
-            yield from answered(self.model, _synthesis(state, plan), purpose="synthesize")
+            yield from answered(self.model, _synthesis(state, plan), purpose=Purpose.SYNTHESIZE)
 
     def _plan(self, state: State, *, before: CallPlan | None) -> Iterator[Event]:
         reader = PlanReader(before)
         messages = self._planning(state, again=before is not None)
-        yield from self.model.read(reader, messages, purpose="plan")
+        yield from self.model.read(reader, messages, purpose=Purpose.PLAN)
         plan = reader.plan
         first = (self._call(plan.calls[0]),) if plan.calls else ()
         kind = ThoughtKind.ACTION if first else ThoughtKind.THOUGHT
@@ -81,7 +81,7 @@ class PlanThink:
         return ToolCall(tool=name, inputs={"input": arguments})
 
 
-def answered(model: Model, messages: Sequence[Message], *, purpose: str) -> Iterator[Event]:
+def answered(model: Model, messages: Sequence[Message], *, purpose: Purpose) -> Iterator[Event]:
     """Yield a reply that is all answer, with what is thought aloud apart, as a FINAL node.
 
     Raises ProviderGarbled for a reply without an answer.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from agents.contracts import Thought, ThoughtKind, Turn
+from agents.contracts import Purpose, Thought, ThoughtKind, Turn
 from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.history.retries import failed_action
 from agents.model.model import Model
@@ -42,7 +42,7 @@ class ReflectiveThink:
             f"{enclosed_goal(state)}{steps}",
         )
         reader = Whole()
-        yield from self.model.read(reader, messages, purpose="reflect")
+        yield from self.model.read(reader, messages, purpose=Purpose.REFLECT)
         said = storable(reader.said).strip()[:_LONGEST]
         if said:
             yield ThoughtDelta(text=said + BETWEEN)

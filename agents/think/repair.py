@@ -7,7 +7,7 @@ names another tool.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.contracts import Message, Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import Message, Purpose, Thought, ThoughtKind, ToolCall, Turn
 from agents.errors import ToolNotFound
 from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.history.retries import Retries, Retry, failed_action, failure_of
@@ -44,7 +44,7 @@ class RepairThink:
             return
         self.model.control.wait(retry.pause)
         messages = self._messages(state, retry)
-        reply, is_cut = yield from read_step(self.model, messages, purpose="repair")
+        reply, is_cut = yield from read_step(self.model, messages, purpose=Purpose.REPAIR)
         node = concluded(reply, self.toolkit, cut=is_cut)
         if node is None:
             yield from _after(reply.thought, self.think(state))

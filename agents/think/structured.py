@@ -6,7 +6,7 @@ The action `complete` with the last goal is the answer; any other action is carr
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
-from agents.contracts import Image, Message, Role, Thought, ThoughtKind, ToolCall
+from agents.contracts import Image, Message, Purpose, Role, Thought, ThoughtKind, ToolCall
 from agents.errors import ToolNotFound
 from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.model.model import Model
@@ -57,7 +57,7 @@ class StructuredThink:
             self.toolkit.names, lambda tool: is_at_last and self._name(tool) == COMPLETE
         )
         messages = self._messages(state, plan)
-        call = yield from self.model.read(reader, messages, purpose="step", as_json=True)
+        call = yield from self.model.read(reader, messages, purpose=Purpose.STEP, as_json=True)
         problems = self._problems(reader.reply, is_cut=call.is_cut and not reader.done)
         reply: Structured | None = reader.reply
         if problems:
@@ -69,7 +69,7 @@ class StructuredThink:
         cooler = replace(self.model, temperature=_REPAIR_TEMPERATURE)
         for _ in range(REPAIRS):
             messages = self._asks_for_repair(raw, problems)
-            call = yield from cooler.read(Whole(), messages, purpose="repair", as_json=True)
+            call = yield from cooler.read(Whole(), messages, purpose=Purpose.REPAIR, as_json=True)
             raw = call.reply
             reply = parse_structured(raw, self.toolkit.names)
             problems = self._problems(reply)

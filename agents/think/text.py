@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from agents.contracts import Message, ModelCall, Thought, ThoughtKind, ToolCall
+from agents.contracts import Message, ModelCall, Purpose, Thought, ThoughtKind, ToolCall
 from agents.errors import ToolError
 from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.model.model import Model
@@ -30,7 +30,7 @@ class TextThink:
         """Yield the thought and the answer as they come, then what they add up to."""
         reader = ReplyReader()
         messages = self._messages(state)
-        call = yield from self.model.read(reader, messages, purpose="think", stop=STOP)
+        call = yield from self.model.read(reader, messages, purpose=Purpose.THINK, stop=STOP)
         if call.is_cut and reader.reply.answer:
             yield AnswerDelta(text=CUT_SHORT)
         yield ThoughtCompleted(node=self._node(reader.reply, call))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agents.contracts import Purpose
+from agents.errors import ErrorKind
 from agents.providers.demo.answers.arithmetic import read_arithmetic
 from agents.providers.demo.answers.dates import read_dates
 from agents.providers.demo.answers.introduction import GREETING, UNKNOWN
@@ -92,7 +93,7 @@ def plan_ahead(request: Request) -> Journey | Answer:
 def failed(observation: str, answers: list[str]) -> Answer:
     """Say honestly what went wrong, after the parts that went well."""
     kind, _, text = observation.removeprefix("ERROR: ").partition(": ")
-    if kind in ("ToolSelectionError", "ToolNotFound"):
+    if kind in (ErrorKind.TOOL_SELECTION_ERROR, ErrorKind.TOOL_NOT_FOUND):
         said = "I cannot do this: no tool for it is offered here."
     else:
         said = f"The tool could not do this, so I have no result:\n\n{quoted(text)}"

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 
+from agents.contracts import Purpose
 from agents.providers.demo import again, ahead
 from agents.providers.demo.answers.quoting import quoted
 from agents.providers.demo.formats import structured
@@ -74,20 +75,20 @@ _NO_REPAIR = 'I know no other way.\nAction: {"tool": null, "inputs": {}}'
 _ASK_AGAIN = "Ask again under a policy that has it; I am a rule-based demo and know no other way."
 
 _REPLIES: dict[str, Callable[[Request], str]] = {
-    "adapt_plan": lambda _: structured.NO_OTHER_WAY,
-    "choose_tool": _tool_name,
-    "fill_inputs": _inputs,
-    "learn": lambda _: _LESSON,
-    "plan": ahead.plan,
-    "plan_goals": structured.goals,
-    "reflect": lambda _: "",
-    "plan_again": lambda _: _NO_OTHER_PLAN,
-    "plan_steps": ahead.named_steps,
-    "repair": lambda _: _NO_REPAIR,
-    "settle_goal": again.settle,
-    "step": lambda request: structured.step(next_move(request), request),
-    "solve": ahead.synthesis,
-    "summarize": _summary,
-    "synthesize": ahead.synthesis,
+    Purpose.ADAPT_PLAN: lambda _: structured.NO_OTHER_WAY,
+    Purpose.CHOOSE_TOOL: _tool_name,
+    Purpose.FILL_INPUTS: _inputs,
+    Purpose.LEARN: lambda _: _LESSON,
+    Purpose.PLAN: ahead.plan,
+    Purpose.PLAN_GOALS: structured.goals,
+    Purpose.REFLECT: lambda _: "",
+    Purpose.PLAN_AGAIN: lambda _: _NO_OTHER_PLAN,
+    Purpose.PLAN_STEPS: ahead.named_steps,
+    Purpose.REPAIR: lambda _: _NO_REPAIR,
+    Purpose.SETTLE_GOAL: again.settle,
+    Purpose.STEP: lambda request: structured.step(next_move(request), request),
+    Purpose.SOLVE: ahead.synthesis,
+    Purpose.SUMMARIZE: _summary,
+    Purpose.SYNTHESIZE: ahead.synthesis,
 }
 """How a call is answered by its purpose; any other asks for the next step."""
