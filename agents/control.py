@@ -15,8 +15,7 @@ class Control:
     limit; `idle_seconds` is how long a model may send nothing. `check` is called before each step,
     between chunks and while waiting. `waiting` is told how many calls are ahead while the run waits
     for its turn at a model, None when it has it; `paused` is told when the model's server wants no
-    calls for a while, which ends with news of `waiting`. `is_silent` is true from the beginning of
-    a model call until something of its reply is told.
+    calls for a while, which ends with news of `waiting`.
     """
 
     def __init__(
@@ -35,7 +34,6 @@ class Control:
         self._ahead: int | None = None
         self._is_paused = False
         self._deadline = None if seconds is None else time.monotonic() + seconds
-        self.is_silent = False
         self._halted = threading.Event()
         self._cause: type[Halted] = Stopped
         self._is_leaving = False
@@ -104,8 +102,7 @@ class Control:
 
     @contextmanager
     def calling(self) -> Iterator[None]:
-        """Let the time of one model call count while the block lasts, of which nothing is told."""
-        self.is_silent = True
+        """Let the time of one model call count while the block lasts."""
         if self._call_seconds is not None:
             self._call_deadline = time.monotonic() + self._call_seconds
         try:

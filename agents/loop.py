@@ -27,12 +27,10 @@ from agents.errors import (
     Stopped,
 )
 from agents.events import (
-    AnswerDelta,
     Event,
     Observed,
     RunEnded,
     ThoughtCompleted,
-    ThoughtDelta,
     TurnCompleted,
     TurnStarted,
 )
@@ -52,8 +50,6 @@ def run(policy: Policy, state: State, control: Control) -> Iterator[Event]:
     try:
         for event in _steps(policy, state, control):
             state.apply(event)
-            if isinstance(event, ThoughtDelta | AnswerDelta):
-                control.is_silent = False
             yield event
     except Interrupted:
         raise

@@ -1,22 +1,36 @@
-"""The one way in which a model is asked: a slot, the call, its events, and the slot given back.
+"""One call to a model: a slot, the reply, the slot given back; and made again where that is safe.
 
-What a provider says becomes a stream of events: TOKEN, METADATA, ERROR, END. The slot is given back
-exactly once, before METADATA, however the call ends: done, failed, halted, or no longer read.
+This is the only place where a call is made again. A provider posts once and raises; what may pass
+by itself, and of which no token has come, is asked once more, after a wait that a halt ends.
 """
 
-import itertools
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from contextlib import closing, contextmanager
 
-from agents.contracts import ModelCall, Usage, Value
+from agents.contracts import ModelCall, Purpose, Usage
 from agents.control import Control
-from agents.errors import ProviderLimited
-from agents.providers.base import Finish, ModelRequest, Provider, Token
-from agents.providers.wire.delays import delay_after, may_wait
+from agents.errors import (
+    AgentError,
+    Halted,
+    ProviderBusy,
+    ProviderError,
+    ProviderLimited,
+    ProviderUnreachable,
+)
+from agents.model.delays import delay_after, may_wait
+from agents.providers.base import (
+    Finish,
+    IsShown,
+    ModelRequest,
+    ParameterRefused,
+    Provider,
+    Reply,
+    Token,
+    not_shown,
+)
 
 LIMITED_RETRIES = 8
 """How often a server that limits its calls is asked again; each time its whole lane has paused."""
@@ -24,131 +38,109 @@ LIMITED_RETRIES = 8
 logger = logging.getLogger(__name__)
 
 
-@runtime_checkable
-class Leasable(Protocol):
-    """A provider that must be waited for; what `lease` gives may be called once, now."""
+class Call:
+    """Ask one provider one question. The reply is cut off as soon as `enough` says so."""
 
-    def lease(self, control: Control) -> AbstractContextManager[Provider]:
-        """Wait, and give the provider for one call."""
-        ...
+    def __init__(
+        self,
+        provider: Provider,
+        control: Control,
+        request: ModelRequest,
+        *,
+        enough: Callable[[], bool] = lambda: False,
+        is_shown: IsShown = not_shown,
+    ) -> None:
+        self.error: Exception | None = None
+        """What the last attempt ended in, None when the reply is complete or was enough."""
+        self._provider, self._control = provider, control
+        self._enough, self._is_shown = enough, is_shown
+        self._purpose, self._body = request.purpose, provider.body(request)
+        self._record: _Record
+        self._left_out: frozenset[str] = frozenset()
+        self._failures: Counter[type[ProviderError]] = Counter()
 
+    def attempt(self) -> Generator[Token, None, bool]:
+        """Yield the tokens of the reply, and return whether to make another attempt.
 
-@runtime_checkable
-class Pausable(Protocol):
-    """A provider whose calls wait for each other; all of them can be made to wait."""
-
-    def pause(self, seconds: float) -> bool:
-        """Let nobody ask the model's server for so long; tell whether calls wait for that."""
-        ...
-
-
-class Metadata(Value):
-    """The exact record of the call: tokens, times, why it stopped."""
-
-    type: ClassVar[Literal["METADATA"]] = "METADATA"
-    call: ModelCall
-
-
-@dataclass(frozen=True)
-class Failed:
-    """The call failed or was halted; its METADATA comes before this."""
-
-    type: ClassVar[Literal["ERROR"]] = "ERROR"
-    error: Exception
-
-
-class End(Value):
-    """Nothing more comes, whether the call went well or not."""
-
-    type: ClassVar[Literal["END"]] = "END"
-
-
-StreamEvent = Token | Metadata | Failed | End
-"""A Token says by its kind whether it is of the answer or of the reasoning before it."""
-
-
-@dataclass(frozen=True)
-class ReasoningEngine:
-    """Ask one provider, and tell what comes of it."""
-
-    provider: Provider
-    control: Control
-
-    def stream(
-        self, request: ModelRequest, *, enough: Callable[[], bool] = lambda: False
-    ) -> Generator[StreamEvent, None, None]:
-        """Yield the tokens, then METADATA, ERROR if it failed, and END.
-
-        The reply is cut off as soon as `enough` says so, asked after each token. A halt while the
-        call still waits for its slot is raised: then no call was made that could be told of. Where
-        a server limits its calls the slot is given back, its lane paused, and the call made anew.
+        The slot is given back exactly once, before that. A halt while the call still waits for its
+        slot is raised: then no call was made that could be told of. Whatever else goes wrong is in
+        `error`; a reply of which a token has come is never begun again.
         """
-        for failures in itertools.count(1):
-            record, error = yield from self._call(request, enough)
-            if record.has_begun or not self._waits(error, failures):
-                break
-        yield Metadata(call=record.called(error))
-        if error is not None:
-            yield Failed(error)
-        yield End()
-
-    def _call(
-        self, request: ModelRequest, enough: Callable[[], bool]
-    ) -> Generator[StreamEvent, None, tuple["_Record", Exception | None]]:
-        error: Exception | None = None
-        with _leased(self.provider, self.control) as provider:
-            record = _Record(request.purpose, provider, provider.body(request))
-            try:
-                with (
-                    self.control.calling(),
-                    _closing(provider.stream(record.request, self.control)) as items,
-                ):
-                    for item in items:
-                        record.add(item)
-                        if isinstance(item, Token):
-                            yield item
-                            if enough():
-                                record.add(Finish(stop_reason="enough"))
-                                break
-            except Exception as failure:
-                error = failure
-        return record, error
-
-    def _waits(self, error: Exception | None, failures: int) -> bool:
-        """Pause the lane of a server that limits its calls; tell whether to ask it again then."""
-        if not isinstance(error, ProviderLimited) or not isinstance(self.provider, Pausable):
+        with self._provider.lease(self._control) as provider, self._reply(provider) as items:
+            for item in items:
+                self._record.add(item)
+                if isinstance(item, Token):
+                    yield item
+                    if self._enough():
+                        self._record.add(Finish(stop_reason="enough"))
+                        break
+        try:
+            return self._is_made_again()
+        except Halted as halt:
+            self.error = halt
             return False
-        delay = delay_after(error, failures)
-        is_awaited = self.provider.pause(delay)
-        if failures > LIMITED_RETRIES or not may_wait(delay, self.control):
+
+    def record(self) -> ModelCall:
+        """Return the exact record of the last attempt."""
+        return self._record.called(self.error)
+
+    @contextmanager
+    def _reply(self, provider: Provider) -> Iterator[Reply]:
+        """Give what the provider says, let go of its connection, and keep what went wrong."""
+        self.error = None
+        self._record = _Record(self._purpose, provider, self._body)
+        try:
+            reply = provider.stream(self._body, self._control, self._is_shown)
+            with self._control.calling(), closing(reply):
+                yield reply
+        except Exception as failure:
+            self.error = failure
+
+    def _is_made_again(self) -> bool:
+        """Prepare another attempt and wait until it is due; tell whether there is one."""
+        error = self.error
+        if error is None or self._record.has_begun:
+            if self._left_out:
+                self._provider.leave_out(self._left_out)
+            return False
+        match error:
+            case ParameterRefused():
+                logger.info("The server of %s knows no %s", self._provider.model, error.parameter)
+                self._body = error.instead
+                self._left_out |= {error.parameter}
+                return True
+            case ProviderLimited() if self._provider.retries:
+                return self._waits(error, LIMITED_RETRIES)
+            case ProviderUnreachable() | ProviderBusy():
+                return self._waits(error, self._provider.retries)
+        return False
+
+    def _waits(self, error: ProviderError, retries: int) -> bool:
+        """Wait, without the slot, as long as the server asks for; tell whether that is worth it.
+
+        Where a server limits its calls, its lane pauses for all who call it.
+        """
+        kind = ProviderLimited if isinstance(error, ProviderLimited) else ProviderBusy
+        self._failures[kind] += 1
+        delay = delay_after(error, self._failures[kind])
+        is_limited = kind is ProviderLimited
+        is_awaited = is_limited and self._provider.pause(delay)
+        if self._failures[kind] > retries or not may_wait(delay, self._control):
             return False
         logger.info("The model is asked again in %.1f s: %s", delay, error)
         if not is_awaited:
-            self.control.tell_paused()
-            self.control.wait(delay)
-            self.control.tell_waiting(None)
+            if is_limited:
+                self._control.tell_paused()
+            self._control.wait(delay)
+            self._control.tell_waiting(None)
         return True
 
 
-def _leased(provider: Provider, control: Control) -> AbstractContextManager[Provider]:
-    return provider.lease(control) if isinstance(provider, Leasable) else nullcontext(provider)
-
-
-@contextmanager
-def _closing(items: Iterator[Token | Finish]) -> Iterator[Iterator[Token | Finish]]:
-    """Let go of the connection behind `items`, also when they are not read to their end."""
-    try:
-        yield items
-    finally:
-        if isinstance(items, Generator):
-            items.close()
-
-
 class _Record:
-    """Gather what becomes the ModelCall of one call."""
+    """Gather what becomes the ModelCall of one attempt."""
 
-    def __init__(self, purpose: str, provider: Provider, request: str) -> None:
-        self.request = request
+    def __init__(self, purpose: Purpose, provider: Provider, request: str) -> None:
+        self._request = request
         self._purpose = purpose
         self._provider = provider
         self._texts: dict[str, list[str]] = {"answer": [], "reasoning": []}
@@ -160,7 +152,6 @@ class _Record:
     def add(self, item: Token | Finish) -> None:
         if isinstance(item, Finish):
             self._finish = item
-            self.request = item.body or self.request
             return
         if self._first is None:
             self._first = time.perf_counter() - self._start
@@ -176,7 +167,7 @@ class _Record:
             purpose=self._purpose,
             provider=self._provider.name,
             model=self._provider.model,
-            request=self.request,
+            request=self._request,
             reply="".join(self._texts["answer"]),
             reasoning="".join(self._texts["reasoning"]),
             usage=self._finish.usage,
@@ -184,5 +175,9 @@ class _Record:
             started_at=self._started_at,
             first_token_seconds=self._first,
             seconds=time.perf_counter() - self._start,
-            error="" if error is None else (str(error) or type(error).__name__),
+            error="" if error is None else str(error) or _kind(error),
         )
+
+
+def _kind(error: Exception) -> str:
+    return error.kind if isinstance(error, AgentError) else type(error).__name__

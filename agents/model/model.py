@@ -1,7 +1,6 @@
 """A model as the components see it: ask, read the tokens, and leave an exact record of the call."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -10,8 +9,8 @@ from agents.control import Control
 from agents.errors import OutOfBudget
 from agents.events import Event, ModelCalled
 from agents.model.budget import Budget, Purse
-from agents.model.call import Failed, Metadata, ReasoningEngine
-from agents.providers.base import ModelRequest, Provider, Token
+from agents.model.call import Call
+from agents.providers.base import IsShown, ModelRequest, Provider, Token, not_shown
 
 RESERVED = Purpose.SUMMARIZE
 """The purpose of the one call that is made when the budget is used up: for a partial answer."""
@@ -53,7 +52,7 @@ class Model:
         reader: Reader,
         messages: Sequence[Message],
         *,
-        purpose: str,
+        purpose: Purpose,
         as_json: bool = False,
         stop: Sequence[str] = (),
     ) -> Generator[Event, None, ModelCall]:
@@ -61,22 +60,29 @@ class Model:
 
         Use as `call = yield from model.read(...)`. Raises what `stream` does.
         """
+        is_shown = False
         items = self.stream(
-            messages, purpose=purpose, as_json=as_json, stop=stop, enough=lambda: reader.done
+            messages,
+            purpose=purpose,
+            as_json=as_json,
+            stop=stop,
+            enough=lambda: reader.done,
+            is_shown=lambda: is_shown,
         )
         for item in items:
             if isinstance(item, ModelCalled):
                 yield from reader.finish(is_cut=item.call.is_cut)
                 yield item
                 call = item.call
-            elif item.kind == "reasoning":
-                yield from reader.think_aloud(item.text)
-            else:
-                yield from reader.feed(item.text)
+                continue
+            read = reader.think_aloud if item.kind == "reasoning" else reader.feed
+            for event in read(item.text):
+                is_shown = True
+                yield event
         return call
 
     def complete(
-        self, messages: Sequence[Message], *, purpose: str, as_json: bool = False
+        self, messages: Sequence[Message], *, purpose: Purpose, as_json: bool = False
     ) -> Generator[ModelCalled, None, str]:
         """Return the whole reply text; use as `reply = yield from model.complete(...)`."""
         reply = ""
@@ -90,16 +96,18 @@ class Model:
         self,
         messages: Sequence[Message],
         *,
-        purpose: str,
+        purpose: Purpose,
         as_json: bool = False,
         stop: Sequence[str] = (),
         enough: Callable[[], bool] = lambda: False,
+        is_shown: IsShown = not_shown,
     ) -> Iterator[Token | ModelCalled]:
         """Yield the reply's tokens, then the record of the call.
 
-        The reply is cut off as soon as `enough` says so, asked after each token. The record is
-        yielded for a failed or halted call as well, before its error is raised again. Raises
-        OutOfBudget instead of asking when the budget is used up, but for the call in reserve.
+        The reply is cut off as soon as `enough` says so, asked after each token. While `is_shown`
+        says that nothing of it has been shown, it is read as it comes. The record is yielded for a
+        failed or halted call as well, before its error is raised again. Raises OutOfBudget instead
+        of asking when the budget is used up, but for the call in reserve.
         """
         if purpose != RESERVED and self.budget.is_used_up:
             raise OutOfBudget(self.budget.used)
@@ -111,13 +119,11 @@ class Model:
             temperature=self.temperature,
             max_tokens=self.max_tokens,
         )
-        engine = ReasoningEngine(self.provider, self.control)
-        with closing(engine.stream(request, enough=enough)) as events:
-            for event in events:
-                if isinstance(event, Token):
-                    yield event
-                elif isinstance(event, Metadata):
-                    self.budget.count(event.call)
-                    yield ModelCalled(call=event.call)
-                elif isinstance(event, Failed):
-                    raise event.error
+        call = Call(self.provider, self.control, request, enough=enough, is_shown=is_shown)
+        while (yield from call.attempt()):
+            pass
+        record = call.record()
+        self.budget.count(record)
+        yield ModelCalled(call=record)
+        if call.error is not None:
+            raise call.error

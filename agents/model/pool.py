@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from agents.contracts import Value
 from agents.control import Control
@@ -23,7 +23,7 @@ from agents.errors import (
     UnknownProvider,
 )
 from agents.model.slots import Lane, Slots
-from agents.providers.base import Finish, ModelRequest, Provider, Token
+from agents.providers.base import IsShown, ModelRequest, Provider, Reply, not_shown
 
 LIMIT = 5
 """Calls at once to one provider, unless the manager is told otherwise."""
@@ -50,15 +50,6 @@ class Wanted(Value):
     def signature(self) -> str:
         """Return what tells this from another, whatever the order of the options."""
         return json.dumps([self.provider, self.model, self.options], sort_keys=True)
-
-
-@runtime_checkable
-class Closeable(Protocol):
-    """A provider that holds something which must be let go."""
-
-    def close(self) -> None:
-        """Let go of it; the provider is not used again."""
-        ...
 
 
 class ProviderManager:
@@ -191,12 +182,14 @@ class _Kept:
         return [self.idle.popleft()[1] for _ in range(count)]
 
 
-class Managed:
+class Managed(Provider):
     """One run's way to a model: a provider like any other, whose every call waits for a slot."""
 
     def __init__(self, manager: ProviderManager, wanted: Wanted, provider: Provider) -> None:
         self.name = provider.name
         self.model = provider.model
+        self.base_url = provider.base_url
+        self.retries = provider.retries
         self._manager = manager
         self._wanted = wanted
         self._provider = provider
@@ -214,10 +207,14 @@ class Managed:
         """Return the body to post."""
         return self._provider.body(request)
 
-    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
+    def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
         """Wait for a slot, and yield the reply to `body`."""
         with self.lease(control) as provider:
-            yield from provider.stream(body, control)
+            yield from provider.stream(body, control, is_shown)
+
+    def leave_out(self, parameters: Collection[str]) -> None:
+        """Ask without these parameters from now on."""
+        self._provider.leave_out(parameters)
 
 
 def _of_local(error: SlotTaken, wanted: Wanted) -> SlotTaken:
@@ -231,10 +228,9 @@ def _of_local(error: SlotTaken, wanted: Wanted) -> SlotTaken:
 
 
 def _close(leaving: Iterable[Provider]) -> None:
-    """Close what can be closed; a provider that fails to is let go all the same."""
+    """Close each; a provider that fails to is let go all the same."""
     for provider in leaving:
         try:
-            if isinstance(provider, Closeable):
-                provider.close()
+            provider.close()
         except Exception:
             logger.exception("The provider %r could not be closed", provider.name)

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from agents.control import Control
 from agents.errors import ProviderLimited, SlotTaken
-from agents.providers.wire.delays import may_wait
+from agents.model.delays import may_wait
 
 _GLANCE = 0.1
 """Seconds between two looks at the run's control while a call waits."""

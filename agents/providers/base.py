@@ -1,21 +1,26 @@
 """What every provider of models offers: the exact body it would post, and the reply as it comes."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Literal
 
-from agents.contracts import Message, Usage, Value
+from agents.contracts import Message, Purpose, Usage, Value
 from agents.control import Control
+from agents.errors import ProviderRefused
+
+IsShown = Callable[[], bool]
+"""Tell whether something of the reply has been shown by now."""
 
 
 class ModelRequest(Value):
     """One question to a model, in no provider's dialect.
 
-    `purpose` says what the call is for (think, choose_tool, fill_inputs, summarize). `as_json` asks
-    for one JSON object as the reply. `temperature` None leaves it to the server.
+    `as_json` asks for one JSON object as the reply. `temperature` None leaves it to the server.
     """
 
-    purpose: str
+    purpose: Purpose
     messages: Sequence[Message]
     as_json: bool = False
     stop: Sequence[str] = ()
@@ -26,46 +31,82 @@ class ModelRequest(Value):
 class Token(Value):
     """A piece of the reply; reasoning is what a thinking model says to itself."""
 
-    type: ClassVar[Literal["TOKEN"]] = "TOKEN"
     text: str
     kind: Literal["answer", "reasoning"] = "answer"
 
 
 class Finish(Value):
-    """The reply is complete: why the server stopped and what it counted.
-
-    `body` is what was posted in the end, empty when that is the body the provider was given.
-    """
+    """The reply is complete: why the server stopped and what it counted."""
 
     stop_reason: str
     usage: Usage = Usage()
-    body: str = ""
 
 
-class Provider(Protocol):
-    """A source of model replies, safe to share between threads."""
+Reply = Generator[Token | Finish, None, None]
+"""What comes of one call: tokens, then exactly one Finish; to close it lets go of the server."""
 
-    @property
-    def name(self) -> str:
-        """Return the provider's name as stored with each call."""
-        ...
 
-    @property
-    def model(self) -> str:
-        """Return the name of the model that answers."""
-        ...
+class ParameterRefused(ProviderRefused):
+    """Raised when the server cannot take a parameter that the request can do without.
 
+    `instead` is the body to post without it.
+    """
+
+    def __init__(self, message: str, parameter: str, instead: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+        self.instead = instead
+
+
+def not_shown() -> bool:
+    """Say of a reply that nothing of it has been shown."""
+    return False
+
+
+class Provider(ABC):
+    """A source of model replies, safe to share between threads: it is asked once and may raise.
+
+    `name` and `model` are stored with each call. `base_url` is where the model's server is, empty
+    for a model that has none. `retries` is how often whoever asks may ask again where a fault may
+    pass by itself and nothing of the reply has come; a failure that is meant has none.
+    """
+
+    name: str
+    model: str
+    base_url: str = ""
+    retries: int = 0
+
+    @abstractmethod
     def body(self, request: ModelRequest) -> str:
         """Return the JSON body to post, with the messages last so that bodies share a prefix."""
-        ...
 
-    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
-        """Post `body` and yield tokens, then exactly one Finish.
+    @abstractmethod
+    def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
+        """Post `body` once and yield the reply.
 
         Raises a ProviderError for every fault of the server or the line, a reply without an end
-        included, and what `control.check` raises within a second of the halt.
+        included, and what `control.check` raises within a second of the halt. `is_shown` is asked
+        between reads: a reply of which something is shown may be read in larger pieces.
         """
-        ...
+
+    def lease(self, control: Control) -> AbstractContextManager["Provider"]:
+        """Wait, and give what may be asked once, now; nothing is waited for unless it is said so.
+
+        Raises what `control.safe_point` does while it waits.
+        """
+        return nullcontext(self)
+
+    def pause(self, seconds: float) -> bool:
+        """Let nobody ask the model's server for so long; tell whether a lease waits for that."""
+        return False
+
+    def leave_out(self, parameters: Collection[str]) -> None:
+        """Ask without these parameters from now on: without them a reply came."""
+        return
+
+    def close(self) -> None:
+        """Let go of what is held; the provider is not used again."""
+        return
 
 
 def encoded(body: Mapping[str, Any]) -> str:

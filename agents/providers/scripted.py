@@ -20,7 +20,16 @@ from agents.errors import (
     ProviderTruncated,
     ProviderUnreachable,
 )
-from agents.providers.base import Finish, ModelRequest, Token, encoded
+from agents.providers.base import (
+    Finish,
+    IsShown,
+    ModelRequest,
+    Provider,
+    Reply,
+    Token,
+    encoded,
+    not_shown,
+)
 
 FAILURES: dict[str, type[ProviderError]] = {
     "unreachable": ProviderUnreachable,
@@ -83,7 +92,7 @@ _Entry = Annotated[
 _SCRIPT: TypeAdapter[list[_Say | _Fail | _Hang]] = TypeAdapter(list[_Entry])
 
 
-class ScriptedProvider:
+class ScriptedProvider(Provider):
     """Answer the calls of one run with the entries of `script`, in order.
 
     An entry is `{"say": text}`, `{"fail": kind, "after": text}` or `{"hang": true, "after": text}`,
@@ -112,7 +121,7 @@ class ScriptedProvider:
         messages = [{"role": m.role, "content": m.content} for m in request.messages]
         return encoded({"model": self.model, "purpose": request.purpose, "messages": messages})
 
-    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
+    def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
         """Play the next entry; raise ConfigurationError when the script is at its end."""
         call = next(self._calls)
         control.check()

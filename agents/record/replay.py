@@ -18,7 +18,7 @@ from agents.policies import build
 from agents.policies.context import Parts
 from agents.policies.spec import PolicySpec
 from agents.policy import Act
-from agents.providers.base import Finish, ModelRequest, Token
+from agents.providers.base import Finish, IsShown, ModelRequest, Provider, Reply, Token, not_shown
 from agents.record.tape import Difference, Recorded, RecordingEnds, Tape
 from agents.state import State
 from agents.tools.toolkit import Toolkit
@@ -65,7 +65,7 @@ class _Unhurried(Control):
         self.check()
 
 
-class _Replies:
+class _Replies(Provider):
     """A model that says what it said then."""
 
     name = "recorded"
@@ -79,7 +79,7 @@ class _Replies:
         self._purpose = request.purpose
         return json.dumps({"purpose": request.purpose})
 
-    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
+    def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
         call = self._tape.call(self._purpose)
         if call.reasoning:
             yield Token(text=call.reasoning, kind="reasoning")

@@ -2,10 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 from agents.control import Control
-from agents.providers.base import Finish, ModelRequest, Token
+from agents.providers.base import Finish, IsShown, ModelRequest, Provider, Reply, Token, not_shown
 from agents.providers.demo.formats.replies import reply_to
 from agents.providers.demo.request import read_request
 
@@ -13,7 +12,7 @@ _TOKEN = re.compile(r"\s*\S{1,12}|\s+")
 _TOKENS_PER_SECOND = 80.0
 
 
-class DemoProvider:
+class DemoProvider(Provider):
     """Answer by rules, in the format that the policy asks for, at the pace of a model.
 
     `rate` is in tokens per second, None for no pace at all.
@@ -36,7 +35,7 @@ class DemoProvider:
         }
         return json.dumps(body, ensure_ascii=False)
 
-    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
+    def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
         """Yield the reply token by token; nothing is counted, so usage stays unknown."""
         control.check()
         for token in _TOKEN.findall(reply_to(read_request(body))):

@@ -23,14 +23,6 @@ LIMITED = 429
 BUSY_STATUSES = {408, 425, LIMITED}
 
 
-class ParameterRefused(ProviderRefused):
-    """Raised when the server cannot take a parameter that the request can do without."""
-
-    def __init__(self, message: str, parameter: str) -> None:
-        super().__init__(message)
-        self.parameter = parameter
-
-
 @dataclass(frozen=True)
 class Faults:
     """Make the errors of one server; `place` is shown in them, `key` never.

@@ -1,23 +1,28 @@
-"""A model behind a server: what all dialects share of asking it, and of asking it again."""
+"""A model behind a server: what all dialects share of asking it."""
 
 import json
-import logging
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from agents.control import Control
-from agents.errors import ProviderBusy, ProviderLimited, ProviderUnreachable
-from agents.providers.base import Finish, ModelRequest, Token, encoded
+from agents.providers.base import (
+    IsShown,
+    ModelRequest,
+    Provider,
+    Reply,
+    encoded,
+    not_shown,
+)
 from agents.providers.choice import Credentials, RemoteName
 from agents.providers.discovery import VENDORS
-from agents.providers.wire.delays import delay_after, may_wait
-from agents.providers.wire.faults import Faults, ParameterRefused
+from agents.providers.wire.faults import Faults
 from agents.providers.wire.replies import ChunkReader, read_reply
 from agents.providers.wire.server import Send, shared
 
 RETRIES = 2
+"""How often a server is asked again that was busy or not reached."""
 
 _HAS_NONE = re.compile(
     r"\btemperature\b.{0,40}(?:not support|deprecated|only be set to 1)"
@@ -25,21 +30,15 @@ _HAS_NONE = re.compile(
     re.IGNORECASE,
 )
 
-logger = logging.getLogger(__name__)
 
+class RemoteProvider(Provider):
+    """Call one model of one server; the providers of a server share its connections."""
 
-class RemoteProvider(ABC):
-    """Call one model of one server; the providers of a server share its connections.
-
-    One that `is_managed` leaves it to whoever gave it its slot to wait, without the slot, for a
-    server that limits its calls.
-    """
-
-    name: ClassVar[RemoteName]
+    name: RemoteName
+    retries = RETRIES
     address_hint: ClassVar[str] = ""
 
     def __init__(self, credentials: Credentials) -> None:
-        self.is_managed = False
         self.model = credentials.model
         self.base_url = credentials.base_url
         vendor = VENDORS[self.name]
@@ -95,47 +94,28 @@ class RemoteProvider(ABC):
             posted = self.without(posted, parameter)
         return encoded(posted)
 
-    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
-        """Post `body` and yield the reply; try again while nothing of it has come.
+    def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
+        """Post `body` once and yield the tokens of the reply, then its Finish.
 
-        A parameter that the server does not take is left out, from then on too; the Finish says
-        what was posted instead of `body`.
+        Raises ParameterRefused for a parameter that the server does not take.
         """
-        posted, left_out = body, self._unwanted
-        failures = 0
-        begun = False
-        while True:
-            control.check()
-            try:
-                for item in self._once(posted, control):
-                    begun = True
-                    if isinstance(item, Finish) and posted != body:
-                        self._server.unwanted[self.model] = self._unwanted | left_out
-                        item = item.model_copy(update={"body": posted})
-                    yield item
-                return
-            except ParameterRefused as refusal:
-                logger.info("%s knows no %s", self._server.place, refusal.parameter)
-                posted = encoded(self.without(json.loads(posted), refusal.parameter))
-                left_out |= {refusal.parameter}
-            except (ProviderUnreachable, ProviderBusy) as error:
-                failures += 1
-                is_others = self.is_managed and isinstance(error, ProviderLimited)
-                if begun or is_others or failures > RETRIES:
-                    raise
-                delay = delay_after(error, failures)
-                if not may_wait(delay, control):
-                    raise
-                logger.info("Trying the model again in %.1f s: %s", delay, error)
-                control.wait(delay)
+        control.check()
+        server = self._server
+        with server.posted(self.path(), body, control, self._mended, is_shown) as pieces:
+            yield from read_reply(pieces, self.reply(server.faults), pieces.end_soon)
+            pieces.drain()
+
+    def leave_out(self, parameters: Collection[str]) -> None:
+        """Ask this model of the server without these parameters from now on."""
+        self._server.unwanted[self.model] = self._unwanted.union(parameters)
 
     @property
     def _unwanted(self) -> frozenset[str]:
         return self._server.unwanted.get(self.model, frozenset())
 
-    def _once(self, body: str, control: Control) -> Iterator[Token | Finish]:
-        """Post `body` once and yield the tokens of the reply, then its Finish."""
-        server = self._server
-        with server.posted(self.path(), body, control, self.refused) as pieces:
-            yield from read_reply(pieces, self.reply(server.faults), pieces.end_soon)
-            pieces.drain()
+    def _mended(self, status: int, said: str, body: str) -> tuple[str, str] | None:
+        posted = json.loads(body)
+        parameter = self.refused(status, said, posted)
+        if parameter is None:
+            return None
+        return parameter, encoded(self.without(posted, parameter))

@@ -1,11 +1,9 @@
 """One model server: the connections that all its calls share, and one call to it."""
 
-import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpcore2
@@ -22,7 +20,8 @@ from agents.errors import (
     ProviderTruncated,
     ProviderUnreachable,
 )
-from agents.providers.wire.faults import Faults, ParameterRefused
+from agents.providers.base import IsShown, ParameterRefused
+from agents.providers.wire.faults import Faults
 from agents.providers.wire.pace import PACE
 from agents.providers.wire.transport import Transport, watched
 
@@ -31,7 +30,7 @@ ENDING_SECONDS = 2.0
 MAX_BYTES = 256_000_000
 """The bytes that one reply may have in all; each token brings some 250 besides its own."""
 BEGINNING_BYTES = 2_000
-"""How much of a reply is read as it comes while nothing of it is told: some ten tokens."""
+"""How much of a reply is read as it comes while nothing of it is shown: some ten tokens."""
 UNREACHABLE = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProxyError)
 HEADERS = {
     "Accept": "text/event-stream, application/json",
@@ -43,8 +42,11 @@ HEADERS = {
 Send = Callable[[str, bytes], httpx2.Response]
 """Post bytes to a path of the server and return the response, an error's as well."""
 
-Refused = Callable[[int, str, dict[str, Any]], str | None]
-"""Read a refusal: its status, its words and what was posted; name the parameter it is about."""
+Refused = Callable[[int, str, str], tuple[str, str] | None]
+"""Read a refusal: its status, its words and what was posted.
+
+Name the parameter it is about and give the body without it, None where it is about anything else.
+"""
 
 
 class Server:
@@ -62,7 +64,7 @@ class Server:
 
     @contextmanager
     def posted(
-        self, path: str, body: str, control: Control, refused: Refused
+        self, path: str, body: str, control: Control, refused: Refused, is_shown: IsShown
     ) -> Iterator["Pieces"]:
         """Post `body` once and give the bytes of the reply; let go of the connection in the end."""
         response = self._post(path, body, control)
@@ -70,7 +72,7 @@ class Server:
             if response.status_code >= 300:
                 raise self._refusal(response, body, refused)
             with PACE.reading():
-                yield Pieces(response, control, self.place)
+                yield Pieces(response, control, self.place, is_shown)
         finally:
             response.close()
 
@@ -91,8 +93,8 @@ class Server:
     def _refusal(self, response: httpx2.Response, body: str, refused: Refused) -> ProviderError:
         status, said = response.status_code, response.read().decode("utf-8", "replace")
         fault = self.faults.of_status(status, response.headers, said)
-        parameter = refused(status, said, json.loads(body))
-        return fault if parameter is None else ParameterRefused(str(fault), parameter)
+        mended = refused(status, said, body)
+        return fault if mended is None else ParameterRefused(str(fault), *mended)
 
 
 class Sender:
@@ -115,15 +117,18 @@ class Pieces:
     """The bytes of one reply as they come, with every fault of the line named.
 
     What was read at once is one piece, however many chunks it came in: each piece, not each token,
-    then takes the way through the engine. A beginning is read as it comes until some of it is told,
-    for a reply begins with a label or a brace that nobody is shown.
+    then takes the way through the engine. A beginning is read as it comes until some of it is
+    shown, for a reply begins with a label or a brace that nobody sees.
     """
 
-    def __init__(self, response: httpx2.Response, control: Control, place: str) -> None:
+    def __init__(
+        self, response: httpx2.Response, control: Control, place: str, is_shown: IsShown
+    ) -> None:
         self._bytes = response.iter_bytes()
         self._control = control
         self._patience = control.idle_seconds
         self._place = place
+        self._is_shown = is_shown
         self._size = 0
         self._failure: Exception | None = None
 
@@ -143,7 +148,7 @@ class Pieces:
         return b"".join(pieces)
 
     def _gathers(self) -> bool:
-        return self._size > 0 and (not self._control.is_silent or self._size > BEGINNING_BYTES)
+        return self._size > 0 and (self._size > BEGINNING_BYTES or self._is_shown())
 
     def _next(self) -> bytes:
         try:

@@ -1,6 +1,6 @@
 """The models of real runs: a call to a server waits for its slot, in the queue of all workers."""
 
-from typing import Protocol, get_args, runtime_checkable
+from typing import get_args
 
 from django.conf import settings
 
@@ -16,21 +16,13 @@ from chat.stream.streams import quick_client
 NAMES: tuple[str, ...] = get_args(RemoteName)
 
 
-@runtime_checkable
-class _Remote(Provider, Protocol):
-    """A provider that is a server."""
-
-    base_url: str
-    is_managed: bool
-
-
 def provider_for(choice: ModelChoice, *, position: int = 0) -> Provider:
     """Return the provider of `choice`; `position` is the number of calls the run has made before.
 
     The demo and scripted models have nothing to wait for. Raises ConfigurationError.
     """
     provider = _connected(choice, position)
-    if not isinstance(provider, _Remote):
+    if not provider.base_url:
         return provider
     wanted = Wanted(
         provider=provider.name,
@@ -59,7 +51,4 @@ def _make(wanted: Wanted) -> Provider:
 
 
 def _connected(choice: ModelChoice, position: int = 0) -> Provider:
-    provider = connect(choice, settings.MODEL_ENVIRONMENT, position=position)
-    if isinstance(provider, _Remote):
-        provider.is_managed = True
-    return provider
+    return connect(choice, settings.MODEL_ENVIRONMENT, position=position)

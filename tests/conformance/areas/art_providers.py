@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from agents.compat.standard_prompt import check_prompt
-from agents.contracts import Message, Role
+from agents.contracts import Message, Purpose, Role
 from agents.control import Control
 from agents.errors import (
     AgentError,
@@ -177,7 +177,7 @@ def check_engine(case: Case) -> str | None:
     entry = {"fail": "busy", "after": "half"} if fails else {"say": "a b c"}
     provider = _Counted([entry])
     asked = [Message(role=Role.USER, content="Q?")]
-    reply = Model(provider, Control()).stream(asked, purpose="think")
+    reply = Model(provider, Control()).stream(asked, purpose=Purpose.THINK)
     propagates = False
     try:
         if re.search(r"early|break", scenario):

@@ -29,7 +29,16 @@ from agents.policies import build
 from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.policy import Step
-from agents.providers.base import Finish, ModelRequest, Token, encoded
+from agents.providers.base import (
+    Finish,
+    IsShown,
+    ModelRequest,
+    Provider,
+    Reply,
+    Token,
+    encoded,
+    not_shown,
+)
 from agents.providers.scripted import ScriptedProvider
 from agents.state import State, observed
 from agents.summarize import FinalAnswer
@@ -174,7 +183,7 @@ AREAS: dict[str, Callable[[Case], str | None]] = {
 }
 
 
-class _Replies:
+class _Replies(Provider):
     """Answer by purpose: the choice of a tool with a text, everything else with the next JSON."""
 
     name = "scripted"
@@ -187,7 +196,7 @@ class _Replies:
     def body(self, request: ModelRequest) -> str:
         return encoded({"purpose": request.purpose})
 
-    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
+    def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
         control.check()
         purpose = json.loads(body)["purpose"]
         if purpose == "summarize":

@@ -130,25 +130,6 @@ def test_the_state_holds_each_event_before_it_is_told() -> None:
     assert state.turns[0].thought == node
 
 
-@pytest.mark.parametrize("told", [ThoughtDelta(text="t"), AnswerDelta(text="a")])
-def test_a_reply_is_silent_until_some_of_it_is_told(told: Event) -> None:
-    control = Control()
-    silences: list[bool] = []
-
-    def think(_: State) -> Iterator[Event]:
-        with control.calling():
-            silences.append(control.is_silent)
-            yield told
-            silences.append(control.is_silent)
-        with control.calling():
-            silences.append(control.is_silent)
-        raise Stopped
-
-    list(run(Policy(think, never, react, never, name="test"), State("Q?"), control))
-
-    assert silences == [True, False, True]
-
-
 def test_the_reason_of_a_halt_reaches_the_summary() -> None:
     def halts(_: State) -> Decision:
         return Decision(step=Step.HALT, reason=EndReason.REPEATS)

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from agents.contracts import Message, Role
+from agents.contracts import Message, Purpose, Role
 from agents.control import Control
 from agents.errors import Stopped
 from agents.providers.base import Finish, ModelRequest, Token
 from agents.providers.demo import DemoProvider
 
 REQUEST = ModelRequest(
-    purpose="think",
+    purpose=Purpose.THINK,
     messages=[
         Message(role=Role.SYSTEM, content="<tools>\n- calculator: x\n</tools>"),
         Message(role=Role.USER, content="hi"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.contracts import ModelCall, Usage
+from agents.contracts import ModelCall, Purpose, Usage
 from agents.control import Control
 from agents.errors import ConfigurationError, OutOfBudget
 from agents.model.budget import Budget
@@ -27,7 +27,7 @@ class Paid(ScriptedProvider):
 
 def call(given: int | None, made: int | None, text: str = "") -> ModelCall:
     return ModelCall(
-        purpose="think",
+        purpose=Purpose.THINK,
         provider="p",
         model="m",
         request=text,
@@ -88,7 +88,7 @@ def test_a_model_without_budget_is_not_asked_but_for_the_call_in_reserve() -> No
     model = Model(ScriptedProvider([{"say": "a"}]), Control(), budget=Budget(1, given=1))
 
     with pytest.raises(OutOfBudget, match="1 of 1 tokens"):
-        list(model.stream([], purpose="think"))
+        list(model.stream([], purpose=Purpose.THINK))
 
     said = [getattr(item, "text", "") for item in model.stream([], purpose=RESERVED)]
     assert said == ["a", ""]

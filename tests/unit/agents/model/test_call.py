@@ -1,20 +1,34 @@
-"""The engine tells a call as events, and gives its slot back exactly once, however it ends."""
+"""A call gives its slot back once, however it ends, and is made again where that is safe."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from agents.contracts import Message, Role
+from agents.contracts import Message, Purpose, Role
 from agents.control import Control
-from agents.errors import ProviderLimited, ProviderTruncated, Stopped
-from agents.model.call import LIMITED_RETRIES, Failed, Metadata, ReasoningEngine
+from agents.errors import (
+    AgentError,
+    ProviderBusy,
+    ProviderLimited,
+    ProviderTruncated,
+    ProviderUnreachable,
+    Stopped,
+)
+from agents.events import ModelCalled
+from agents.model.call import LIMITED_RETRIES
 from agents.model.model import Model
-from agents.providers.base import Finish, ModelRequest, Provider, Token
+from agents.providers.base import IsShown, ParameterRefused, Provider, Reply, Token, not_shown
 from agents.providers.scripted import ScriptedProvider
 
 ASKED = [Message(role=Role.USER, content="Q?")]
-REQUEST = ModelRequest(purpose="think", messages=ASKED)
+
+
+def asked(provider: Provider, control: Control | None = None) -> Iterator[Token | ModelCalled]:
+    """Ask a provider as every component does."""
+    model = Model(provider, Control(60) if control is None else control)
+    return model.stream(ASKED, purpose=Purpose.THINK)
 
 
 class Counted(ScriptedProvider):
@@ -32,41 +46,37 @@ class Counted(ScriptedProvider):
             self.released += 1
 
 
-def test_the_events_are_tokens_then_the_record_then_the_end() -> None:
+def test_a_reply_comes_in_tokens_and_then_as_the_record() -> None:
     script = [{"say": "a b", "reasoning": "why ", "usage": {"output_tokens": 2}}]
-    provider = ScriptedProvider(script)
 
-    events = list(ReasoningEngine(provider, Control()).stream(REQUEST))
+    *tokens, record = asked(ScriptedProvider(script))
 
-    assert [event.type for event in events] == ["TOKEN", "TOKEN", "TOKEN", "METADATA", "END"]
-    assert [event.kind for event in events[:3] if event.type == "TOKEN"] == [
+    assert [token.kind for token in tokens if isinstance(token, Token)] == [
         "reasoning",
         "answer",
         "answer",
     ]
-    record = events[3]
-    assert isinstance(record, Metadata)
+    assert isinstance(record, ModelCalled)
     assert record.call.usage.output_tokens == 2
     assert record.call.stop_reason == "stop"
     assert record.call.first_token_seconds is not None
 
 
-def test_a_failure_is_an_event_after_the_record_of_what_came_before_it() -> None:
-    provider = ScriptedProvider([{"fail": "truncated", "after": "half"}])
+def test_a_failure_is_raised_after_the_record_of_what_came_before_it() -> None:
+    items = asked(ScriptedProvider([{"fail": "truncated", "after": "half"}]))
 
-    events = list(ReasoningEngine(provider, Control()).stream(REQUEST))
-
-    assert [event.type for event in events] == ["TOKEN", "METADATA", "ERROR", "END"]
-    assert isinstance(events[1], Metadata)
-    assert events[1].call.reply == "half"
-    assert isinstance(events[2], Failed)
-    assert isinstance(events[2].error, ProviderTruncated)
+    assert isinstance(next(items), Token)
+    record = next(items)
+    assert isinstance(record, ModelCalled)
+    assert record.call.reply == "half"
+    with pytest.raises(ProviderTruncated):
+        next(items)
 
 
 def test_the_slot_is_given_back_once_after_a_reply() -> None:
     provider = Counted([{"say": "a b"}])
 
-    list(Model(provider, Control()).stream(ASKED, purpose="think"))
+    list(asked(provider))
 
     assert (provider.taken, provider.released) == (1, 1)
 
@@ -75,24 +85,24 @@ def test_the_slot_is_given_back_once_after_an_error_which_is_raised() -> None:
     provider = Counted([{"fail": "truncated", "after": "half"}])
 
     with pytest.raises(ProviderTruncated):
-        list(Model(provider, Control()).stream(ASKED, purpose="think"))
+        list(asked(provider))
 
     assert (provider.taken, provider.released) == (1, 1)
 
 
 def test_the_slot_is_given_back_once_when_nobody_reads_on() -> None:
     provider = Counted([{"say": "a b c"}])
-    reply = ReasoningEngine(provider, Control()).stream(REQUEST)
+    reply = asked(provider)
     next(reply)
 
-    reply.close()
+    reply.close()  # type: ignore[attr-defined]
 
     assert (provider.taken, provider.released) == (1, 1)
 
 
 def test_the_slot_is_given_back_once_when_the_run_is_stopped() -> None:
     provider, control = Counted([{"hang": True, "after": "a "}]), Control()
-    reply = Model(provider, control).stream(ASKED, purpose="think")
+    reply = asked(provider, control)
     next(reply)
     control.stop()
 
@@ -105,8 +115,8 @@ def test_the_slot_is_given_back_once_when_the_run_is_stopped() -> None:
 def test_the_slot_is_given_back_before_the_record_is_told() -> None:
     provider = Counted([{"say": "a"}])
 
-    for event in ReasoningEngine(provider, Control()).stream(REQUEST):
-        assert provider.released == (event.type != "TOKEN")
+    for item in asked(provider):
+        assert provider.released == isinstance(item, ModelCalled)
 
 
 def test_a_run_stopped_while_it_waits_leaves_no_record_of_a_call() -> None:
@@ -114,45 +124,63 @@ def test_a_run_stopped_while_it_waits_leaves_no_record_of_a_call() -> None:
     control.stop()
 
     with pytest.raises(Stopped):
-        list(ReasoningEngine(provider, control).stream(REQUEST))
+        list(asked(provider, control))
 
     assert provider.taken == 0
 
 
-class Limited(Counted):
-    """A provider whose server limits its calls so often, and whose lane can be paused."""
+class Failing(Counted):
+    """A provider whose server fails with each of some errors before it answers."""
 
-    def __init__(self, times: int, retry_after: float | None, *, awaited: bool = True) -> None:
+    retries = 2
+
+    def __init__(self, *failures: AgentError, awaited: bool = True) -> None:
         super().__init__([{"say": "at last"}])
+        self.failures = list(failures)
         self.pauses: list[float] = []
-        self.asked = 0
-        self._times, self._retry_after, self._awaited = times, retry_after, awaited
+        self.posted: list[str] = []
+        self.left_out: set[str] = set()
+        self.has_failed = threading.Event()
+        self._awaited = awaited
 
-    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
-        self.asked += 1
-        if self.asked <= self._times:
-            raise ProviderLimited("slow down", retry_after=self._retry_after)
-        yield from super().stream(body, control)
+    def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
+        self.posted.append(body)
+        if self.failures:
+            self.has_failed.set()
+            raise self.failures.pop(0)
+        yield from super().stream(body, control, is_shown)
 
     def pause(self, seconds: float) -> bool:
         assert self.taken == self.released, "The slot is held while the lane pauses."
         self.pauses.append(seconds)
         return self._awaited
 
+    def leave_out(self, parameters: Collection[str]) -> None:
+        assert not self.failures, "What is left out is learnt from a reply."
+        self.left_out.update(parameters)
+
+
+def limited(retry_after: float | None, times: int = 1, *, awaited: bool = True) -> Failing:
+    """Return a provider whose server limits its calls so often."""
+    failures = (ProviderLimited("slow down", retry_after=retry_after) for _ in range(times))
+    return Failing(*failures, awaited=awaited)
+
 
 def test_a_server_that_limits_its_calls_is_asked_again_after_its_lane_paused() -> None:
-    provider = Limited(2, 7)
+    provider = limited(7, 2)
 
-    events = list(ReasoningEngine(provider, Control(60)).stream(REQUEST))
+    *tokens, record = asked(provider)
 
-    assert [event.type for event in events] == ["TOKEN", "TOKEN", "METADATA", "END"]
+    assert len(tokens) == 2
+    assert isinstance(record, ModelCalled)
+    assert record.call.error == ""
     assert (provider.pauses, provider.taken, provider.released) == ([7, 7], 3, 3)
 
 
 def test_without_a_word_from_the_server_each_pause_is_longer() -> None:
-    provider = Limited(4, None)
+    provider = limited(None, 4)
 
-    list(ReasoningEngine(provider, Control(60)).stream(REQUEST))
+    list(asked(provider))
 
     assert provider.pauses == sorted(provider.pauses)
     assert provider.pauses[-1] > 2 * provider.pauses[0]
@@ -162,27 +190,122 @@ def test_without_a_word_from_the_server_each_pause_is_longer() -> None:
 def test_more_patience_than_the_run_has_is_a_failure_and_pauses_the_lane_all_the_same(
     retry_after: float,
 ) -> None:
-    provider = Limited(1, retry_after)
+    provider = limited(retry_after)
 
-    events = list(ReasoningEngine(provider, Control(60)).stream(REQUEST))
+    with pytest.raises(ProviderLimited):
+        list(asked(provider))
 
-    assert [event.type for event in events] == ["METADATA", "ERROR", "END"]
-    assert (provider.asked, provider.pauses) == (1, [retry_after])
+    assert (len(provider.posted), provider.pauses) == (1, [retry_after])
 
 
 def test_a_server_that_limits_its_calls_for_ever_is_given_up() -> None:
-    provider = Limited(1000, 0)
+    provider = limited(0, 1000)
 
-    events = list(ReasoningEngine(provider, Control(60)).stream(REQUEST))
+    with pytest.raises(ProviderLimited):
+        list(asked(provider))
 
-    assert [event.type for event in events] == ["METADATA", "ERROR", "END"]
-    assert provider.asked == LIMITED_RETRIES + 1
+    assert len(provider.posted) == LIMITED_RETRIES + 1
 
 
 def test_a_lane_that_cannot_pause_is_waited_for_by_the_run_itself() -> None:
-    provider = Limited(1, 0.05, awaited=False)
+    provider = limited(0.05, awaited=False)
 
-    events = list(ReasoningEngine(provider, Control(60)).stream(REQUEST))
+    *_, record = asked(provider)
 
-    assert [event.type for event in events][-2:] == ["METADATA", "END"]
-    assert provider.asked == 2
+    assert isinstance(record, ModelCalled)
+    assert record.call.reply == "at last"
+    assert len(provider.posted) == 2
+
+
+def busy(times: int, retry_after: float = 0) -> Failing:
+    """Return a provider whose server is busy so often."""
+    return Failing(*(ProviderBusy("later", retry_after=retry_after) for _ in range(times)))
+
+
+def test_a_server_that_is_busy_is_asked_again_with_another_slot_and_pauses_nobody() -> None:
+    provider = busy(2)
+
+    *_, record = asked(provider)
+
+    assert isinstance(record, ModelCalled)
+    assert (record.call.reply, record.call.error) == ("at last", "")
+    assert (provider.taken, provider.released, provider.pauses) == (3, 3, [])
+
+
+def test_a_server_that_is_not_reached_for_ever_is_given_up() -> None:
+    provider = Failing(*(ProviderUnreachable("gone", retry_after=0) for _ in range(9)))
+
+    with pytest.raises(ProviderUnreachable):
+        list(asked(provider))
+
+    assert len(provider.posted) == provider.retries + 1
+
+
+def test_limits_and_faults_of_one_call_are_counted_apart() -> None:
+    provider = limited(0, LIMITED_RETRIES)
+    provider.failures += busy(provider.retries).failures
+
+    *_, record = asked(provider)
+
+    assert isinstance(record, ModelCalled)
+    assert record.call.reply == "at last"
+
+
+def test_patience_for_a_busy_server_that_the_run_has_not_got_is_not_begun() -> None:
+    provider = busy(1, retry_after=100)
+
+    with pytest.raises(ProviderBusy):
+        list(asked(provider))
+
+    assert len(provider.posted) == 1
+
+
+@pytest.mark.parametrize("kind", ["busy", "unreachable"])
+def test_a_failure_that_is_meant_is_not_asked_about_again(kind: str) -> None:
+    provider = Counted([{"fail": kind}, {"say": "never said"}])
+
+    with pytest.raises((ProviderBusy, ProviderUnreachable)):
+        list(asked(provider))
+
+    assert provider.taken == 1
+
+
+def test_a_stop_ends_the_wait_for_a_busy_server_and_the_failed_call_is_told() -> None:
+    provider, control = busy(1, retry_after=100), Control(300)
+
+    def stop() -> None:
+        assert provider.has_failed.wait(10)
+        control.stop()
+
+    threading.Thread(target=stop).start()
+    items = asked(provider, control)
+
+    record = next(items)
+
+    assert isinstance(record, ModelCalled)
+    assert record.call.error
+    with pytest.raises(Stopped):
+        next(items)
+    assert (provider.taken, provider.released) == (1, 1)
+
+
+def test_a_parameter_that_is_refused_is_left_out_from_then_on_once_a_reply_came() -> None:
+    refusals = [ParameterRefused("no", "stop", "second"), ParameterRefused("no", "n", "third")]
+    provider = Failing(*refusals)
+
+    *_, record = asked(provider)
+
+    assert isinstance(record, ModelCalled)
+    assert provider.posted[1:] == ["second", "third"]
+    assert record.call.request == "third"
+    assert provider.left_out == {"stop", "n"}
+
+
+def test_a_parameter_is_not_left_out_where_the_server_refuses_all_the_same() -> None:
+    refusal, still_busy = ParameterRefused("no", "stop", "second"), ProviderTruncated("broken")
+    provider = Failing(refusal, still_busy)
+
+    with pytest.raises(ProviderTruncated):
+        list(asked(provider))
+
+    assert provider.left_out == set()

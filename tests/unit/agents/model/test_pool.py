@@ -1,12 +1,11 @@
 """The manager reuses what is idle, keeps the limits, and lets go of what is not needed."""
 
 import threading
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 
-from agents.contracts import Message, Role
+from agents.contracts import Message, Purpose, Role
 from agents.control import Control
 from agents.errors import (
     ConfigurationError,
@@ -19,7 +18,7 @@ from agents.errors import (
 from agents.model.model import Model
 from agents.model.pool import IDLE_SECONDS, LIMIT, Managed, ProviderManager, Wanted
 from agents.model.slots import InProcessSlots
-from agents.providers.base import Finish, ModelRequest, Provider, Token
+from agents.providers.base import Finish, IsShown, ModelRequest, Provider, Reply, Token, not_shown
 from agents.providers.scripted import ScriptedProvider
 
 NAMES = ("openai", "gemini", "ollama", "lms")
@@ -199,7 +198,7 @@ def test_no_limit_is_no_wait() -> None:
 
 
 class Broken(Closing):
-    def stream(self, body: str, control: Control) -> Iterator[Token | Finish]:
+    def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
         yield Token(text="half")
         raise RuntimeError("boom")
 
@@ -215,7 +214,7 @@ def test_a_run_asks_through_the_manager_and_leaves_no_slot_behind(
 
     for _ in range(5):
         with pytest.raises(RuntimeError, match="boom"):
-            list(model.stream(asked, purpose="think"))
+            list(model.stream(asked, purpose=Purpose.THINK))
 
     manager.close()
     assert used(manager, wanted())
@@ -223,7 +222,7 @@ def test_a_run_asks_through_the_manager_and_leaves_no_slot_behind(
 
 def test_a_managed_provider_may_be_asked_directly(manager: ProviderManager) -> None:
     managed = Managed(manager, wanted(), Closing())
-    body = managed.body(ModelRequest(purpose="think", messages=[]))
+    body = managed.body(ModelRequest(purpose=Purpose.THINK, messages=[]))
 
     *tokens, finish = managed.stream(body, Control())
 

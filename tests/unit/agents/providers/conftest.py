@@ -18,8 +18,9 @@ from typing import Any, Protocol
 import pytest
 from pydantic import SecretStr
 
-from agents.contracts import Message, Role
+from agents.contracts import Message, Purpose, Role
 from agents.control import Control
+from agents.model.call import Call
 from agents.providers.base import Finish, ModelRequest, Token
 from agents.providers.choice import Credentials, RemoteName
 from agents.providers.dialects import PROVIDERS
@@ -32,10 +33,12 @@ MOCK = Path(__file__).parents[4] / "node_modules/@copilotkit/aimock/dist/cli.js"
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of one call."""
+    """What came of one call: `given` was to be posted, `posted` was in the end."""
 
     tokens: list[Token]
     finish: Finish
+    given: str
+    posted: str
 
     @property
     def answer(self) -> str:
@@ -106,19 +109,24 @@ def ask(provider_of: ProviderOf) -> Ask:
         **request: Any,
     ) -> Reply:
         asked = provider_of(base_url, model, provider=provider)
-        body = asked.body(
-            ModelRequest(
-                purpose="think",
-                messages=messages or [Message(role=Role.USER, content=question)],
-                **request,
-            )
-        )
-        *tokens, finish = asked.stream(body, control or Control(60, idle_seconds=30))
-        assert all(isinstance(token, Token) for token in tokens)
-        assert isinstance(finish, Finish)
-        return Reply([token for token in tokens if isinstance(token, Token)], finish)
+        messages = messages or [Message(role=Role.USER, content=question)]
+        wanted = ModelRequest(purpose=Purpose.THINK, messages=messages, **request)
+        given = asked.body(wanted)
+        call = Call(asked, control or Control(60, idle_seconds=30), wanted)
+        tokens = list(attempts(call))
+        if call.error is not None:
+            raise call.error
+        record = call.record()
+        finish = Finish(stop_reason=record.stop_reason, usage=record.usage)
+        return Reply(tokens, finish, given, record.request)
 
     return ask
+
+
+def attempts(call: Call) -> Iterator[Token]:
+    """Make a call as often as the engine does."""
+    while (yield from call.attempt()):
+        pass
 
 
 class Mock:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agents.contracts import Message, Role
+from agents.contracts import Message, Purpose, Role
 from agents.control import Control
 from agents.errors import ProviderTruncated
 from agents.providers.base import Finish, ModelRequest, Token
@@ -27,7 +27,7 @@ def go_on() -> threading.Event:
 def reply(provider_of: "ProviderOf", wire: "Wire") -> Iterator[Token | Finish]:
     provider = provider_of(wire.base_url)
     question = [Message(role=Role.USER, content="Go on.")]
-    body = provider.body(ModelRequest(purpose="think", messages=question))
+    body = provider.body(ModelRequest(purpose=Purpose.THINK, messages=question))
     return provider.stream(body, Control(60, idle_seconds=30))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agents.contracts import Message, Role
+from agents.contracts import Message, Purpose, Role
 from agents.control import Control
 from agents.errors import ConfigurationError, ProviderBusy, ProviderRefused
 from agents.events import ModelCalled
@@ -54,9 +54,9 @@ def test_a_parameter_that_the_server_does_not_know_is_left_out_from_then_on(
 
     assert (first.answer, second.answer) == ("fine", "fine")
     assert [parameter in body for _, body in wire.requests] == [True, False, False]
-    assert f'"{parameter}"' not in first.finish.body
-    assert '"messages"' in first.finish.body
-    assert second.finish.body == ""
+    assert f'"{parameter}"' not in first.posted
+    assert '"messages"' in first.posted
+    assert second.posted == second.given
 
 
 def test_the_record_of_a_call_holds_what_was_posted_in_the_end(
@@ -66,7 +66,7 @@ def test_the_record_of_a_call_holds_what_was_posted_in_the_end(
     wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
     model = Model(provider_of(wire.base_url), Control(30))
 
-    *_, called = model.stream([Message(role=Role.USER, content="hello")], purpose="think")
+    *_, called = model.stream([Message(role=Role.USER, content="hello")], purpose=Purpose.THINK)
 
     assert isinstance(called, ModelCalled)
     assert json.loads(called.call.request) == wire.requests[-1][1]

@@ -173,7 +173,7 @@ def test_a_reply_that_nobody_reads_on_lets_go_of_its_connection(
     items = provider_of(wire.base_url).stream('{"messages": []}', control)
     next(items)
 
-    items.close()  # type: ignore[attr-defined]
+    items.close()
 
     assert wire.gone.wait(10)
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agents.contracts import Message, Role, Usage
+from agents.contracts import Message, Purpose, Role, Usage
 from agents.control import Control
 from agents.errors import OutOfTime, ProviderBusy, ProviderRefused
 from agents.providers.base import ModelRequest
@@ -139,8 +139,8 @@ def test_bodies_of_one_conversation_share_their_beginning(
     first = Message(role=Role.USER, content="What is 6 — 7?")
     second = Message(role=Role.ASSISTANT, content="42")
 
-    shorter = provider.body(ModelRequest(purpose="think", messages=[first]))
-    longer = provider.body(ModelRequest(purpose="think", messages=[first, second]))
+    shorter = provider.body(ModelRequest(purpose=Purpose.THINK, messages=[first]))
+    longer = provider.body(ModelRequest(purpose=Purpose.THINK, messages=[first, second]))
 
     assert longer.startswith(shorter.removesuffix("]}"))
     assert "6 — 7" in shorter
@@ -152,6 +152,6 @@ def test_half_a_character_does_not_break_a_body(
     provider = provider_of("http://127.0.0.1:9/v1")
     message = Message.model_construct(role=Role.USER, content="half \ud83d")
 
-    body = provider.body(ModelRequest.model_construct(purpose="think", messages=[message]))
+    body = provider.body(ModelRequest.model_construct(purpose=Purpose.THINK, messages=[message]))
 
     assert "half ?" in body

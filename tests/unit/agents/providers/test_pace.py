@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agents.contracts import Message, Role
+from agents.contracts import Message, Purpose, Role
 from agents.control import Control
 from agents.errors import ProviderTruncated, Stopped
 from agents.providers.base import ModelRequest
@@ -91,9 +91,8 @@ def test_a_reply_in_a_crowd_is_whole_and_in_order(ask: "Ask", wire: "Wire") -> N
 class Patient(Control):
     """A control that counts how often it had to wait."""
 
-    def __init__(self, is_silent: bool) -> None:
+    def __init__(self) -> None:
         super().__init__(60, idle_seconds=30)
-        self.is_silent = is_silent
         self.waits = 0
 
     def wait(self, seconds: float) -> None:
@@ -102,12 +101,12 @@ class Patient(Control):
 
 @pytest.mark.usefixtures("crowd")
 @pytest.mark.parametrize(
-    ("is_silent", "beginning", "waits"),
-    [(True, "Thought: ", False), (False, "Thought: ", True), (True, "{" * 3000, True)],
-    ids=["nothing is told yet", "some of it is told", "it is long"],
+    ("is_shown", "beginning", "waits"),
+    [(False, "Thought: ", False), (True, "Thought: ", True), (False, "{" * 3000, True)],
+    ids=["nothing is shown yet", "some of it is shown", "it is long"],
 )
 def test_a_beginning_in_a_crowd_is_read_as_it_comes(
-    provider_of: "ProviderOf", wire: "Wire", is_silent: bool, beginning: str, waits: bool
+    provider_of: "ProviderOf", wire: "Wire", is_shown: bool, beginning: str, waits: bool
 ) -> None:
     has_come = threading.Event()
 
@@ -117,11 +116,11 @@ def test_a_beginning_in_a_crowd_is_read_as_it_comes(
         yield wire.says("I know.")
 
     wire.answers(wire.STREAM, reply(), wire.ends())
-    control = Patient(is_silent)
+    control = Patient()
     provider = provider_of(wire.base_url, "m")
     messages = [Message(role=Role.USER, content="hello")]
-    body = provider.body(ModelRequest(purpose="think", messages=messages))
-    tokens = provider.stream(body, control)
+    body = provider.body(ModelRequest(purpose=Purpose.THINK, messages=messages))
+    tokens = provider.stream(body, control, lambda: is_shown)
     next(tokens)
     control.waits = 0
     has_come.set()

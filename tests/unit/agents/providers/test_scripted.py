@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import Message, Role, Usage
+from agents.contracts import Message, Purpose, Role, Usage
 from agents.control import Control
 from agents.errors import (
     ConfigurationError,
@@ -161,7 +161,7 @@ def test_the_body_says_what_was_asked_with_the_messages_last() -> None:
         Message(role=Role.USER, content="?"),
     ]
 
-    body = ScriptedProvider([]).body(ModelRequest(purpose="think", messages=messages))
+    body = ScriptedProvider([]).body(ModelRequest(purpose=Purpose.THINK, messages=messages))
 
     assert list(json.loads(body)) == ["model", "purpose", "messages"]
     assert json.loads(body)["messages"][0] == {"role": "system", "content": "Sé breve."}

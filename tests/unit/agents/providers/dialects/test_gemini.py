@@ -144,7 +144,7 @@ def test_a_setting_that_the_model_does_not_know_is_left_out_from_then_on(
 
     sent = [setting in body["generationConfig"] for _, body in wire.requests]
     assert sent == [True, False, False]
-    assert setting not in first.finish.body
+    assert setting not in first.posted
 
 
 @pytest.mark.parametrize("first", [Role.USER, Role.ASSISTANT])

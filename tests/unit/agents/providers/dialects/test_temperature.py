@@ -36,5 +36,5 @@ def test_a_model_without_a_temperature_is_asked_without_and_the_record_shows_it(
     ask(wire.base_url, provider=provider, temperature=0.7)
 
     assert ["temperature" in body for _, body in wire.requests] == [True, False, False]
-    assert '"model"' in first.finish.body
-    assert "temperature" not in first.finish.body
+    assert '"model"' in first.posted
+    assert "temperature" not in first.posted
