@@ -23,6 +23,15 @@ def clipped(text: str, limit: int) -> str:
     return f"{text[:half]}{_LEFT_OUT}{text[-half:]}"
 
 
+def clipped_to(size: int, text: str) -> str:
+    """Return the head and the tail of a text, together `size` bytes of it, cut between letters."""
+    raw = text.encode(errors="replace")
+    half = max(0, size) // 2
+    head = raw[:half].decode(errors="ignore")
+    tail = raw[len(raw) - half :].decode(errors="ignore")
+    return f"{head}{_LEFT_OUT}{tail}"
+
+
 def unfenced(text: str) -> str:
     """Return `text` without surrounding space and without the code fence it begins with."""
     match = _FENCE.match(text)

@@ -16,9 +16,8 @@ from typing import NamedTuple, Protocol
 from agents.control import Control
 from agents.errors import ProviderLimited, SlotTaken
 from agents.model.delays import may_wait
+from agents.waiting import SLICE
 
-_GLANCE = 0.1
-"""Seconds between two looks at the run's control while a call waits."""
 MAX_PAUSE = 600.0
 """Seconds after which a server is asked again, however much patience it wanted."""
 UNTOLD = 0.3
@@ -108,7 +107,7 @@ class InProcessSlots:
                             raise taken(lane, next(iter(line.held.values()), ""))
                         paused = self._servers_paused(lane)
                         tell(line.ahead(ticket, paused), is_paused=lane.server in paused)
-                        self._changed.wait(max(0.0, min(_GLANCE, control.remaining())))
+                        self._changed.wait(max(0.0, min(SLICE, control.remaining())))
                         control.safe_point()
                 line.held[ticket] = lane.model
                 return ticket

@@ -15,22 +15,17 @@ from agents.contracts import Action, Exchange, ToolCall, Turn
 from agents.model.tokens import BYTES_PER_TOKEN, tokens
 from agents.prompting.prompts import enclosed
 from agents.state import State, observed
-from agents.text import clipped
+from agents.text import clipped, clipped_to
 
 _FREED = 0.75
 _SHORT, _LINE = 400, 120
-_LEFT_OUT = "\n[...]\n"
 
 
 def clamped(text: str, most: int) -> str:
     """Return a text of about `most` tokens at most, its middle left out."""
     if tokens(text) <= most:
         return text
-    room = max(0, int(most * BYTES_PER_TOKEN)) // 2
-    raw = text.encode(errors="replace")
-    head = raw[:room].decode(errors="ignore")
-    tail = raw[len(raw) - room :].decode(errors="ignore")
-    return f"{head}{_LEFT_OUT}{tail}"
+    return clipped_to(int(most * BYTES_PER_TOKEN), text)
 
 
 def recent(history: Sequence[Exchange], most: int) -> list[Exchange]:

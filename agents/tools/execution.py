@@ -16,6 +16,7 @@ from agents.errors import AgentError, OutOfTime, ToolFailed, ToolTimeout
 from agents.tools.attachments import Extras
 from agents.tools.output import Output
 from agents.tools.spec import Tool
+from agents.waiting import SLICE, until
 
 logger = logging.getLogger(__name__)
 
@@ -23,9 +24,6 @@ _PLACES = threading.BoundedSemaphore(256)
 _MAX_IMAGES = 4
 _IMAGE_LENGTH = 1_500_000
 """Characters of one image in base64."""
-
-_GLANCE = 0.1
-"""Seconds between two looks at the run's control while a tool is silent."""
 
 
 def execute(
@@ -42,7 +40,7 @@ def execute(
     try:
         _start(job, control, own)
         while not job.is_over and own.remaining() > 0:
-            yield from job.get(_GLANCE)
+            yield from job.get(SLICE)
             control.check()
         yield from job.get(0)
         if rest := job.rest():
@@ -55,10 +53,10 @@ def execute(
 
 
 def _start(job: "_Job", control: Control, own: Control) -> None:
-    while not _PLACES.acquire(timeout=_GLANCE):
-        control.check()
-        if own.remaining() <= 0:
-            raise ToolFailed("Too many tools are running; try again later.")
+    if not until(
+        lambda seconds: _PLACES.acquire(timeout=seconds), control, seconds=own.remaining()
+    ):
+        raise ToolFailed("Too many tools are running; try again later.")
     try:
         threading.Thread(
             target=copy_context().run, args=(job.run,), name=f"tool-{job.tool.name}", daemon=True

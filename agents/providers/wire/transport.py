@@ -13,7 +13,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextvars import copy_context
 from functools import cache
 from typing import Any, Self, TypeVar
@@ -24,6 +24,7 @@ import httpx2
 from agents.control import Control
 from agents.errors import AgentError, ConfigurationError
 from agents.providers.wire.pace import PACE
+from agents.waiting import result_of, sliced
 
 SLICE = 0.2
 """Seconds between two looks at the run's control; a stop takes no longer than this."""
@@ -203,22 +204,17 @@ class _Stream(httpcore2.NetworkStream):
             return self._stream.read(max_bytes, timeout)
         if _watch.gathers:
             PACE.gather(self._read_at, control)
-        read = self._read_watched(max_bytes, control, patience)
+        read = sliced(
+            # A read that timed out has taken nothing, over TLS too: it may be made again.
+            lambda seconds: self._stream.read(max_bytes, seconds),
+            control,
+            httpcore2.ReadTimeout,
+            seconds=patience,
+            each=SLICE,
+        )
         self._read_at = time.monotonic()
         _watch.unread = len(read)
         return read
-
-    def _read_watched(self, max_bytes: int, control: Control, patience: float) -> bytes:
-        end = time.monotonic() + patience
-        while True:
-            control.check()
-            left = min(end - time.monotonic(), control.remaining())
-            try:
-                return self._stream.read(max_bytes, max(0.001, min(SLICE, left)))
-            except httpcore2.ReadTimeout:
-                # A read that timed out has taken nothing, over TLS too: it may be made again.
-                if time.monotonic() >= end:
-                    raise
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         timeout = min(_watch.patience, 3600.0)
@@ -260,13 +256,10 @@ def _aside(work: Callable[[], T]) -> T:
     context = copy_context()
     threading.Thread(target=context.run, args=(run,), name="model-connection", daemon=True).start()
     try:
-        while not done.done():
-            control.check()
-            wait([done], timeout=min(SLICE, max(0.001, control.remaining())))
+        return result_of(done, control, each=SLICE)
     except AgentError:
         done.add_done_callback(_close_late)
         raise
-    return done.result()
 
 
 def _close_late(done: Future[Any]) -> None:

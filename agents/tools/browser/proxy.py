@@ -21,7 +21,8 @@ _HEAD = 64_000
 _CONNECT_SECONDS = 8.0
 _SILENT_SECONDS = 60.0
 _CHUNK = 65_536
-_GLANCE = 0.25
+_LOOK_SECONDS = 0.25
+"""Seconds between two looks whether the browser is gone; no run waits here."""
 _NOT_PASSED_ON = (b"proxy-", b"connection:", b"keep-alive:")
 
 
@@ -34,7 +35,10 @@ class GuardedProxy:
 
     def __enter__(self) -> Self:
         threading.Thread(
-            target=self._server.serve_forever, args=(_GLANCE,), name="browser-proxy", daemon=True
+            target=self._server.serve_forever,
+            args=(_LOOK_SECONDS,),
+            name="browser-proxy",
+            daemon=True,
         ).start()
         return self
 
@@ -131,7 +135,7 @@ def _readable(sockets: Iterable[socket.socket]) -> list[socket.socket]:
     by_number = {side.fileno(): side for side in sockets}
     for number in by_number:
         poll.register(number, select.POLLIN)
-    return [by_number[number] for number, _ in poll.poll(_GLANCE * 1000)]
+    return [by_number[number] for number, _ in poll.poll(_LOOK_SECONDS * 1000)]
 
 
 def _head(connection: socket.socket) -> tuple[bytes, bytes]:

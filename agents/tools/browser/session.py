@@ -12,8 +12,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as WaitedInVain
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from contextvars import copy_context
 from pathlib import Path
@@ -24,6 +23,7 @@ from agents.cores import roaming
 from agents.errors import AgentError, ToolFailed
 from agents.tools.browser.proxy import GuardedProxy
 from agents.tools.web.address import Reach
+from agents.waiting import until
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page, Playwright
@@ -32,7 +32,6 @@ logger = logging.getLogger(__name__)
 
 ACTION_SECONDS = 10.0
 _IDLE_SECONDS = 600.0
-_GLANCE = 0.1
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ARGUMENTS = (
     *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -84,16 +83,14 @@ class BrowserSession:
                 done.set_exception(_in_words(error))
 
         self._hand_over(run)
-        while True:
-            try:
-                control.check()
-                return done.result(_GLANCE)
-            except WaitedInVain:
-                if not self._is_alive() and not done.done():
-                    raise ToolFailed("The browser could not be started.") from None
-            except AgentError:
-                done.cancel()
-                raise
+        try:
+            until(lambda seconds: wait([done], seconds).done or not self._is_alive(), control)
+        except AgentError:
+            done.cancel()
+            raise
+        if not done.done():
+            raise ToolFailed("The browser could not be started.")
+        return done.result()
 
     def close(self) -> None:
         """Close the browser as soon as it has done what it is at; the next use starts another."""

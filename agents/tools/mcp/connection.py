@@ -21,6 +21,7 @@ from agents.errors import ToolFailed, ToolTimeout
 from agents.tools.json_inputs import readable
 from agents.tools.mcp.link import McpLink
 from agents.tools.mcp.servers import McpServer
+from agents.waiting import result_of
 
 if TYPE_CHECKING:
     from mcp import types
@@ -30,7 +31,6 @@ PATIENCE = 30.0
 """Seconds before a server that could not be reached is tried again."""
 
 _MAKING = threading.RLock()
-_GLANCE = 0.1
 _REASON = 200
 
 T = TypeVar("T")
@@ -131,13 +131,7 @@ def _await(work: Coroutine[Any, Any, T], control: Control) -> T:
     """Return what a coroutine returns in the background; a halt cancels it."""
     future: Future[T] = asyncio.run_coroutine_threadsafe(work, _loop())
     try:
-        while True:
-            control.check()
-            try:
-                return future.result(_GLANCE)
-            except WaitedInVain:
-                if future.done():
-                    raise
+        return result_of(future, control)
     finally:
         future.cancel()
 

@@ -22,6 +22,7 @@ from agents.tools.json_inputs import JsonInputs, readable
 from agents.tools.mcp.connection import McpConnection, connection
 from agents.tools.mcp.servers import McpServer
 from agents.tools.spec import Tool
+from agents.waiting import until
 
 if TYPE_CHECKING:
     from mcp import types
@@ -34,7 +35,6 @@ ALL = "mcp"
 MARK = "__"
 LISTING_SECONDS = 20.0
 
-_GLANCE = 0.1
 _MAX_TOOLS = 100
 _DESCRIPTION = 600
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
@@ -89,8 +89,7 @@ def _asked(servers: Sequence[McpServer], control: Control) -> list[list[Tool]]:
     with ThreadPoolExecutor(len(servers), "mcp-listing") as threads:
         calls = [threads.submit(copy_context().run, _offered, one, own) for one in servers]
         try:
-            while wait(calls, _GLANCE).not_done:
-                control.check()
+            until(lambda seconds: not wait(calls, seconds).not_done, control)
         finally:
             own.stop()
         return [call.result() for call in calls]

@@ -11,11 +11,12 @@ from collections.abc import Generator, Iterator
 from agents.control import Control
 from agents.errors import ToolFailed
 from agents.tools.sandbox.memory import Watch
+from agents.waiting import sliced
 
 _OUTPUT_BYTES = 10_000_000
 _REPORT_BYTES = 8_192
 _CHUNK = 65_536
-_GLANCE = 0.05
+_LOOK_SECONDS = 0.05
 """Seconds between two looks at the control and at what the process takes."""
 
 _EAGER_CHUNKS = 16
@@ -50,7 +51,7 @@ def _output(
         while selector.get_map():
             control.wait(flow.lull)
             watch.look()
-            for key, _ in selector.select(_GLANCE):
+            for key, _ in selector.select(_LOOK_SECONDS):
                 chunk = os.read(key.fd, _CHUNK)
                 if not chunk:
                     selector.unregister(key.fileobj)
@@ -81,12 +82,11 @@ class _Flow:
 
 
 def _status(process: subprocess.Popen[bytes], control: Control, watch: Watch) -> int:
-    while True:
-        try:
-            return process.wait(_GLANCE)
-        except subprocess.TimeoutExpired:
-            control.check()
-            watch.look()
+    def ended(seconds: float) -> int:
+        watch.look()
+        return process.wait(seconds)
+
+    return sliced(ended, control, subprocess.TimeoutExpired, each=_LOOK_SECONDS)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

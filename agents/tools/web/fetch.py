@@ -3,7 +3,6 @@
 import functools
 import json
 import ssl
-import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import httpx2
 from agents.control import Control
 from agents.errors import ToolFailed
 from agents.tools.web.address import Reach, web_url
+from agents.waiting import sliced
 
 MAX_BYTES = 2_000_000
 AGENT = "Turnstone/0.1 (a research assistant; reads pages at a person's request)"
@@ -23,7 +23,6 @@ _MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CONNECT_SECONDS = 8.0
 _SILENT_SECONDS = 15.0
-_SLICE = 0.25
 """Seconds between two looks at the control."""
 
 _CHUNK = 65_536
@@ -183,14 +182,12 @@ class _Stream(httpcore2.NetworkStream):
         self._control = control
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        end = time.monotonic() + _SILENT_SECONDS
-        while True:
-            self._control.check()
-            try:
-                return self._stream.read(max_bytes, _SLICE)
-            except httpcore2.ReadTimeout:
-                if time.monotonic() >= end:
-                    raise
+        return sliced(
+            lambda seconds: self._stream.read(max_bytes, seconds),
+            self._control,
+            httpcore2.ReadTimeout,
+            seconds=_SILENT_SECONDS,
+        )
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._stream.write(buffer, _CONNECT_SECONDS)
