@@ -31,7 +31,7 @@ from agents.providers.connect import connect
 from agents.state import State
 from agents.terminal.approval import AtTheTerminal
 from agents.terminal.page import EventLines, TerminalPage, plain
-from agents.tools.catalogue import NETWORK, TOOLS, FoundTurn, not_offered, toolkit
+from agents.tools.catalogue import TOOLS, FoundTurn, not_offered, reaching_out, toolkit
 from agents.tools.setup import ToolSetup, tool_setup
 
 EXIT_CODES = {Status.SUCCEEDED: 0, Status.FAILED: 1, Status.EXHAUSTED: 3, Status.STOPPED: 130}
@@ -192,7 +192,7 @@ def _listing(setup: ToolSetup) -> Iterator[str]:
         yield f"  {name:<20} {about}"
     yield "Tools (* reaches out of this machine):"
     for name in TOOLS:
-        yield f"  {name}{' *' if name in NETWORK else ''}"
+        yield f"  {name}{' *' if name in reaching_out() else ''}"
     yield from (f"Not here: {name}: {why}" for name, why in not_offered(setup).items())
 
 

@@ -25,6 +25,7 @@ from agents.think.goals import GoalThink
 from agents.think.reflection import ReflectiveThink
 from agents.think.shortcut import ShortcutThink
 from agents.think.structured import REPAIRS, StructuredThink
+from agents.tools.catalogue import may_repeat
 from agents.tools.finishing import complete, fail
 from agents.tools.toolkit import Toolkit
 
@@ -38,13 +39,8 @@ SEEING: frozenset[Mode] = frozenset({"auto", "navigate", "execute", "scrape"})
 KEPT: dict[Mode, int] = {"auto": 2, "navigate": 1, "execute": 2, "scrape": 6, "research": 4}
 """How many of the newest steps stay whole in a request, by mode."""
 
-EXEMPT = (
-    *("extract_text", "screenshot", "wait", "navigate", "scroll", "complete"),
-    *("calculator", "convert_units", "python_repl", "search_transcripts"),
-    *("http_get", "web_search", "wikipedia_search", "wikipedia_lookup"),
-    *("browser_goto", "browser_extract", "browser_screenshot"),
-)
-"""Tools that one may well use many times in a row: they look, read, reckon or move on."""
+ELSEWHERE = frozenset({"extract_text", "screenshot", "wait", "navigate", "scroll"})
+"""What browsers of other systems call their tools that one may well use many times in a row."""
 
 UNREADABLE = Observation(
     text=f"Response validation failed after {REPAIRS} repair attempts.", error=ErrorKind.PARSE_ERROR
@@ -68,7 +64,8 @@ class Settings(Value):
 
     `mode` says what kind of work it is made for, `strategy` how it reasons, `planning` when it
     plans first. `vision` says that the model can see: it is then given the last screenshot, in the
-    modes where that helps. `input_tokens` is the size of a request at most.
+    modes where that helps. `input_tokens` is the size of a request at most. `exempt_tools` may be
+    used more than `max_same_tool` times in a row; None are those that say so of themselves.
     """
 
     mode: Mode = "auto"
@@ -78,7 +75,7 @@ class Settings(Value):
     input_tokens: int = Field(default=25_000, ge=2_000)
     max_failures: int = Field(default=3, ge=1)
     max_same_tool: int = Field(default=5, ge=2)
-    exempt_tools: tuple[str, ...] = EXEMPT
+    exempt_tools: tuple[str, ...] | None = None
     max_adaptations: int = Field(default=2, ge=0, le=20)
 
 
@@ -98,7 +95,7 @@ def planned(parts: Parts, settings: Settings) -> Policy:
     stepwise = ReflectiveThink(think, model) if settings.strategy == "react_plus" else think
     settling = GoalAct(NamedToolAct(toolkit, model.control), settings.max_adaptations)
     decide = SameToolLimit(
-        RepeatLimit(NoUnreadable(react)), frozenset(settings.exempt_tools), settings.max_same_tool
+        RepeatLimit(NoUnreadable(react)), exempt(settings, toolkit), settings.max_same_tool
     )
     with_goals = GoalThink(stepwise, model, toolkit, _WANTED[settings.planning])
     plans_first = settings.planning == "always"
@@ -108,6 +105,17 @@ def planned(parts: Parts, settings: Settings) -> Policy:
         decide=FailureLimit(decide, settings.max_failures),
         summarize=ExplainedSummary(FinalAnswer(model, turns), settings.input_tokens),
     )
+
+
+def exempt(settings: Settings, toolkit: Toolkit) -> frozenset[str]:
+    """Return the tools that may be used many times in a row.
+
+    Those of the catalogue are among them on every machine, so that a replay elsewhere agrees.
+    """
+    if settings.exempt_tools is not None:
+        return frozenset(settings.exempt_tools)
+    here = {tool.name for tool in toolkit.tools if tool.may_repeat}
+    return may_repeat() | here | ELSEWHERE
 
 
 def _rules(settings: Settings, toolkit: Toolkit) -> str:

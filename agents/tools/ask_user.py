@@ -9,7 +9,7 @@ from agents.errors import ToolFailed
 from agents.tools.spec import tool
 
 
-@tool(timeout=5, terminal=True, ends=EndReason.ASKED)
+@tool(timeout=5, terminal=True, ends=EndReason.ASKED, doing="Asking a question")
 def ask_user(
     question: Annotated[str, Field(description="one clear question, with the choices if any")],
 ) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from agents.control import Control
@@ -25,14 +26,16 @@ from agents.tools.web.search import ddgs, searxng, web_search_tool
 from agents.tools.web.wikipedia import wikipedia_tools
 
 __all__ = [
-    "NETWORK",
     "TOOLS",
     "FindTurns",
     "FoundTurn",
     "ToolSetup",
     "described",
+    "doing",
+    "may_repeat",
     "not_offered",
     "offered",
+    "reaching_out",
     "toolkit",
 ]
 
@@ -77,7 +80,7 @@ def toolkit(
 
 def offered(find_turns: FindTurns, setup: ToolSetup | None = None) -> Toolkit:
     """Return all the tools that this machine can offer and that reach nothing outside of it."""
-    names = [name for name in TOOLS if name not in NETWORK]
+    names = [name for name in TOOLS if name not in reaching_out()]
     return toolkit(names, find_turns=find_turns, setup=setup)
 
 
@@ -86,12 +89,43 @@ def described(names: Iterable[str]) -> list[dict[str, Any]]:
 
     Those of MCP servers, and names that are no tool's, are left out.
     """
-    needs = _Needs(lambda query: (), ToolSetup(), is_described=True)
-    tools = [tool for name in names if name in TOOLS for tool in TOOLS[name](needs)]
     return [
         {"name": tool.name, "description": tool.description, "schema": tool.schema}
-        for tool in tools
+        for name in names
+        for tool in _anywhere().get(name, ())
     ]
+
+
+def doing(tool: str) -> str:
+    """Say for a page what the agent does while a tool runs; empty where it does not say so."""
+    return _doings().get(tool, "")
+
+
+@cache
+def reaching_out() -> frozenset[str]:
+    """Return the names of which a tool reaches outside of this machine."""
+    return frozenset(
+        name for name, tools in _anywhere().items() if any(tool.reaches_out for tool in tools)
+    )
+
+
+@cache
+def may_repeat() -> frozenset[str]:
+    """Return the tools that one may well call many times in a row."""
+    every = (tool for tools in _anywhere().values() for tool in tools)
+    return frozenset(tool.name for tool in every if tool.may_repeat)
+
+
+@cache
+def _doings() -> dict[str, str]:
+    return {tool.name: tool.doing for tools in _anywhere().values() for tool in tools}
+
+
+@cache
+def _anywhere() -> dict[str, Sequence[Tool]]:
+    """Return every tool as it is on any machine, by its name in a policy; none is to run."""
+    needs = _Needs(lambda query: (), ToolSetup(), is_described=True)
+    return {name: make(needs) for name, make in TOOLS.items()}
 
 
 def not_offered(setup: ToolSetup | None = None) -> dict[str, str]:
@@ -141,6 +175,3 @@ TOOLS: dict[str, Callable[[_Needs], Sequence[Tool]]] = {
     "browser": _browser,
 }
 """A name -> its tools, built for one user's run; none where this machine cannot offer them."""
-
-NETWORK = ("http_get", "web_search", "wikipedia", "browser")
-"""The names whose tools reach outside of this machine."""

@@ -14,7 +14,7 @@ GOAL_FAILED = ErrorKind.GOAL_FAILED
 NO_REASON = "Task failed"
 
 
-@tool(timeout=5)
+@tool(timeout=5, may_repeat=True)
 def complete(
     result: Annotated[str, Field(description="what was reached; at the end, the whole answer")],
     goal: Annotated[int | None, Field(description="leave this out")] = None,

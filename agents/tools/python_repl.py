@@ -18,7 +18,7 @@ _LENGTH = 100_000
 def python_repl_tool(sandbox: Sandbox) -> Tool:
     """Return the tool that runs its code in `sandbox`."""
 
-    @tool(timeout=20, safety=Safety.MODERATE)
+    @tool(timeout=20, safety=Safety.MODERATE, doing="Running Python", may_repeat=True)
     def python_repl(
         code: Annotated[str, Field(description="complete Python source; nothing is kept between")],
         control: Control,

@@ -39,7 +39,9 @@ class Tool:
     of what the tool holds from call to call, such as a browser; it is called at the run's end and
     may be called again. `reaches_out` means that inputs leave this machine, so that a person is
     asked once they may carry something away; `brings_in` that what it says may be private, or a
-    stranger's words, as it always may be of a tool that reaches out.
+    stranger's words, as it always may be of a tool that reaches out. `doing` says for a page what
+    the agent does while it runs, such as "Searching the web"; `may_repeat` that one may well call
+    it many times in a row, for it looks, reads, reckons or moves on.
     """
 
     name: str
@@ -56,6 +58,8 @@ class Tool:
     release: Callable[[], None] | None = None
     reaches_out: bool = False
     brings_in: bool = False
+    doing: str = ""
+    may_repeat: bool = False
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -79,6 +83,8 @@ def tool(
     ends: EndReason = EndReason.ANSWERED,
     reaches_out: bool = False,
     brings_in: bool = False,
+    doing: str = "",
+    may_repeat: bool = False,
 ) -> Callable[[Callable[..., Result]], Tool]:
     """Make a Tool of a function: its name, its docstring and its annotated parameters.
 
@@ -114,6 +120,8 @@ def tool(
             ends=ends,
             reaches_out=reaches_out,
             brings_in=brings_in,
+            doing=doing,
+            may_repeat=may_repeat,
         )
 
     return make

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from django.conf import settings
 
 from agents.control import Control
-from agents.tools.catalogue import NETWORK, not_offered, toolkit
+from agents.tools.catalogue import not_offered, reaching_out, toolkit
 from agents.tools.setup import ToolSetup, tool_setup
 from agents.tools.toolkit import Toolkit
 from chat.models import Run
@@ -25,9 +25,10 @@ def tools_for(run: Run, names: Iterable[str], control: Control | None = None) ->
     """
     owner = run.conversation.owner
     names = list(names)
-    if not settings.NETWORK_TOOLS and (closed := [name for name in names if name in NETWORK]):
+    closed = [] if settings.NETWORK_TOOLS else [name for name in names if name in reaching_out()]
+    if closed:
         logger.info("Not allowed here, so not offered: %s", ", ".join(closed))
-        names = [name for name in names if name not in NETWORK]
+        names = [name for name in names if name not in closed]
     found = find_turns(owner, excluding=run)
     return toolkit(names, find_turns=found, setup=setup(), control=control)
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from agents.contracts import STOPPED_BY_ASKER, EndReason
+from agents.tools.catalogue import doing
 from agents.unicode_safety import name_of, noted
 from chat.models import Approval, ApprovalStatus, Run, RunStatus, Turn
 from chat.runs.queue import ahead_of
@@ -53,23 +54,7 @@ def seconds(value: float | None) -> str:
 def doing_in_words(turn: Turn) -> str:
     """Say what the agent does while the turn's open action runs, or else its last."""
     tool = next((action.tool for action in [turn.open_action, *turn.actions[-1:]] if action), "")
-    return {
-        "calculator": "Calculating",
-        "convert_units": "Converting units",
-        "current_time": "Looking at the clock",
-        "python_repl": "Running Python",
-        "search_transcripts": "Searching past transcripts",
-        "ask_user": "Asking a question",
-        "http_get": "Reading a web page",
-        "web_search": "Searching the web",
-        "wikipedia_search": "Reading Wikipedia",
-        "wikipedia_lookup": "Reading Wikipedia",
-        "browser_goto": "Opening a page in the browser",
-        "browser_click": "Clicking in the browser",
-        "browser_type": "Typing in the browser",
-        "browser_extract": "Reading in the browser",
-        "browser_screenshot": "Taking a screenshot",
-    }.get(tool, f"Running {noted(tool, name_of)}")
+    return doing(tool) or f"Running {noted(tool, name_of)}"
 
 
 def status_in_words(run: Run, turns: Sequence[Turn] | int | None = None, asker: str = YOU) -> str:

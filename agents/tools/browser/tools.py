@@ -28,7 +28,14 @@ def browser_tools(chromium: str, reach: Reach) -> tuple[Tool, ...]:
 
 
 def _goto(session: BrowserSession, reach: Reach) -> Tool:
-    @tool(timeout=60, safety=Safety.MODERATE, idempotent=False, reaches_out=True)
+    @tool(
+        timeout=60,
+        safety=Safety.MODERATE,
+        idempotent=False,
+        reaches_out=True,
+        doing="Opening a page in the browser",
+        may_repeat=True,
+    )
     def browser_goto(
         url: Annotated[str, Field(description="such as https://example.org/page")],
         control: Control,
@@ -42,7 +49,13 @@ def _goto(session: BrowserSession, reach: Reach) -> Tool:
 
 
 def _click(session: BrowserSession) -> Tool:
-    @tool(timeout=60, safety=Safety.MODERATE, idempotent=False, reaches_out=True)
+    @tool(
+        timeout=60,
+        safety=Safety.MODERATE,
+        idempotent=False,
+        reaches_out=True,
+        doing="Clicking in the browser",
+    )
     def browser_click(element: Annotated[str, _ELEMENT], control: Control) -> str:
         """Click a link, a button or another element of the page open in the web browser."""
         return session.do(lambda page: click(page, element), control)
@@ -51,7 +64,13 @@ def _click(session: BrowserSession) -> Tool:
 
 
 def _type(session: BrowserSession) -> Tool:
-    @tool(timeout=60, safety=Safety.MODERATE, idempotent=False, reaches_out=True)
+    @tool(
+        timeout=60,
+        safety=Safety.MODERATE,
+        idempotent=False,
+        reaches_out=True,
+        doing="Typing in the browser",
+    )
     def browser_type(
         element: Annotated[str, _ELEMENT],
         text: Annotated[str, Field(max_length=10_000)],
@@ -65,7 +84,13 @@ def _type(session: BrowserSession) -> Tool:
 
 
 def _extract(session: BrowserSession) -> Tool:
-    @tool(timeout=30, safety=Safety.MODERATE, brings_in=True)
+    @tool(
+        timeout=30,
+        safety=Safety.MODERATE,
+        brings_in=True,
+        doing="Reading in the browser",
+        may_repeat=True,
+    )
     def browser_extract(
         control: Control,
         start: Annotated[int, Field(ge=0, description="character to go on from")] = 0,
@@ -77,7 +102,13 @@ def _extract(session: BrowserSession) -> Tool:
 
 
 def _screenshot(session: BrowserSession) -> Tool:
-    @tool(timeout=30, safety=Safety.MODERATE, brings_in=True)
+    @tool(
+        timeout=30,
+        safety=Safety.MODERATE,
+        brings_in=True,
+        doing="Taking a screenshot",
+        may_repeat=True,
+    )
     def browser_screenshot(control: Control) -> Iterator[str | Image]:
         """Take a screenshot, a picture of what the page open in the web browser looks like.
 

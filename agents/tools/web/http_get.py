@@ -19,7 +19,13 @@ _PAGES = ("text/html", "application/xhtml+xml")
 def http_get_tool(reach: Reach) -> Tool:
     """Return the tool that reads pages within `reach`."""
 
-    @tool(timeout=30, safety=Safety.MODERATE, reaches_out=True)
+    @tool(
+        timeout=30,
+        safety=Safety.MODERATE,
+        reaches_out=True,
+        doing="Reading a web page",
+        may_repeat=True,
+    )
     def http_get(
         url: Annotated[str, Field(description="such as https://example.org/page")],
         control: Control,

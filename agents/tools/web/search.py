@@ -33,7 +33,13 @@ Search = Callable[[str, int, Control], Iterable[Hit]]
 def web_search_tool(search: Search) -> Tool:
     """Return the tool over one way to search."""
 
-    @tool(timeout=40, safety=Safety.MODERATE, reaches_out=True)
+    @tool(
+        timeout=40,
+        safety=Safety.MODERATE,
+        reaches_out=True,
+        doing="Searching the web",
+        may_repeat=True,
+    )
     def web_search(
         query: Annotated[str, Field(description="what one would type into a search engine")],
         control: Control,

@@ -32,7 +32,7 @@ def wikipedia_tools(base_url: str, reach: Reach) -> tuple[Tool, Tool]:
     """
     page = _OpenPage()
 
-    @tool(timeout=30, reaches_out=True)
+    @tool(timeout=30, reaches_out=True, doing="Reading Wikipedia", may_repeat=True)
     def wikipedia_search(
         entity: Annotated[str, Field(description="a name or title, such as Alan Turing")],
         control: Control,
@@ -49,7 +49,7 @@ def wikipedia_tools(base_url: str, reach: Reach) -> tuple[Tool, Tool]:
         page.open(title, _sentences(text))
         return f"{title}: {' '.join(page.sentences[:_SENTENCES])}"[:_SHOWN]
 
-    @tool(timeout=5, brings_in=True)
+    @tool(timeout=5, brings_in=True, doing="Reading Wikipedia", may_repeat=True)
     def wikipedia_lookup(
         string: Annotated[str, Field(description="words to find in the article last searched")],
     ) -> str:

@@ -7,7 +7,17 @@ from typing import Any
 
 from agents.act.approval import ApprovedAct, Ask, nobody
 from agents.act.named_tool import NamedToolAct
-from agents.contracts import Action, Message, Outcome, Role, Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import (
+    Action,
+    Message,
+    Outcome,
+    Purpose,
+    Role,
+    Thought,
+    ThoughtKind,
+    ToolCall,
+    Turn,
+)
 from agents.control import Control
 from agents.decide import react
 from agents.errors import ToolFailed
@@ -41,7 +51,7 @@ class ListedThink:
         """Yield the thought with its calls, or with its answer."""
         reader = Prose(lambda text: ThoughtDelta(text=text))
         asked = Message(role=Role.USER, content=state.goal + scratchpad(state, self.toolkit))
-        yield from self.model.read(reader, [asked], purpose="think")
+        yield from self.model.read(reader, [asked], purpose=Purpose.THINK)
         yield ThoughtCompleted(node=_node(reader.said.text))
 
 

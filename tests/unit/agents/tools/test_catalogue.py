@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from agents.errors import ConfigurationError
-from agents.tools.catalogue import NETWORK, TOOLS, ToolSetup, not_offered, offered, toolkit
+from agents.tools.catalogue import (
+    TOOLS,
+    ToolSetup,
+    described,
+    doing,
+    may_repeat,
+    not_offered,
+    offered,
+    reaching_out,
+    toolkit,
+)
 from agents.tools.setup import tool_setup
 from agents.tools.toolkit import Toolkit
 from agents.tools.web.address import reach_of
@@ -18,7 +28,7 @@ def kit_of(*names: str, setup: ToolSetup | None = None) -> Toolkit:
 
 
 def test_every_tool_that_stays_here_is_offered_unless_the_machine_cannot() -> None:
-    assert set(offered(lambda _: []).names) == TOOLS.keys() - not_offered().keys() - set(NETWORK)
+    assert set(offered(lambda _: []).names) == TOOLS.keys() - not_offered().keys() - reaching_out()
 
 
 def test_a_policy_gets_the_tools_it_names_in_its_order() -> None:
@@ -108,3 +118,20 @@ def test_a_browser_that_is_not_there_is_left_out_and_said_to_be(tmp_path: Path) 
 
     assert kit_of("browser", setup=setup).names == ()
     assert "no browser at" in not_offered(setup)["browser"]
+
+
+def test_every_tool_says_what_the_agent_does_meanwhile() -> None:
+    silent = [tool["name"] for tool in described(TOOLS) if not doing(tool["name"])]
+
+    assert silent == ["finish"]
+    assert doing("web_search") == "Searching the web"
+    assert doing("files__read") == ""
+
+
+def test_what_reaches_out_and_what_may_repeat_is_told_by_the_tools_themselves() -> None:
+    assert reaching_out() == {"http_get", "web_search", "wikipedia", "browser"}
+    assert may_repeat() == {
+        *("calculator", "convert_units", "python_repl", "search_transcripts"),
+        *("http_get", "web_search", "wikipedia_search", "wikipedia_lookup"),
+        *("browser_goto", "browser_extract", "browser_screenshot"),
+    }

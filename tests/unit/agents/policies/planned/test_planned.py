@@ -16,6 +16,7 @@ from agents.model.model import Model
 from agents.planning import GoalStatus, goal_plan_of
 from agents.policies import build
 from agents.policies.context import Parts
+from agents.policies.planned import Settings, exempt
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
 from agents.state import State
@@ -290,6 +291,23 @@ def test_an_exempt_tool_may_go_on(play: Play) -> None:
     played = play(*script, DONE, settings={"exempt_tools": ["search"]})
 
     assert played.outcome.status is Status.SUCCEEDED
+
+
+def test_a_tool_that_says_so_may_go_on(play: Play) -> None:
+    @tool(may_repeat=True)
+    def leaf(page: str) -> str:
+        """Look at a page of the book."""
+        return f"page {page}"
+
+    played = play(*[step("leaf", page=text) for text in "abcdef"], DONE, tools=[leaf])
+
+    assert played.outcome.status is Status.SUCCEEDED
+
+
+def test_the_tools_of_this_release_that_may_go_on_do_so_on_every_machine() -> None:
+    assert "browser_extract" in exempt(Settings(), Toolkit())
+    assert "browser_click" not in exempt(Settings(), Toolkit())
+    assert exempt(Settings(exempt_tools=("browser_click",)), Toolkit()) == {"browser_click"}
 
 
 def test_the_second_repeat_is_warned_of_and_the_third_ends_the_run(play: Play) -> None:
