@@ -101,10 +101,10 @@ class Control:
         return min(_left(self._deadline), _left(self._call_deadline))
 
     @contextmanager
-    def calling(self) -> Iterator[None]:
-        """Let the time of one model call count while the block lasts."""
+    def calling(self, used: float = 0.0) -> Iterator[None]:
+        """Let the time of one model call count while the block lasts; `used` seconds of it are."""
         if self._call_seconds is not None:
-            self._call_deadline = time.monotonic() + self._call_seconds
+            self._call_deadline = time.monotonic() + self._call_seconds - used
         try:
             yield
         finally:

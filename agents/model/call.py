@@ -6,7 +6,6 @@ by itself, and of which no token has come, is asked once more, after a wait that
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 
@@ -14,7 +13,6 @@ from agents.contracts import ModelCall, Purpose, Usage
 from agents.control import Control
 from agents.errors import (
     AgentError,
-    Halted,
     ProviderBusy,
     ProviderError,
     ProviderLimited,
@@ -56,8 +54,9 @@ class Call:
         self._enough, self._is_shown = enough, is_shown
         self._purpose, self._body = request.purpose, provider.body(request)
         self._record: _Record
+        self._used = 0.0
         self._left_out: frozenset[str] = frozenset()
-        self._failures: Counter[type[ProviderError]] = Counter()
+        self._limits = self._faults = 0
 
     def attempt(self) -> Generator[Token, None, bool]:
         """Yield the tokens of the reply, and return whether to make another attempt.
@@ -76,7 +75,7 @@ class Call:
                         break
         try:
             return self._is_made_again()
-        except Halted as halt:
+        except AgentError as halt:
             self.error = halt
             return False
 
@@ -91,10 +90,20 @@ class Call:
         self._record = _Record(self._purpose, provider, self._body)
         try:
             reply = provider.stream(self._body, self._control, self._is_shown)
-            with self._control.calling(), closing(reply):
+            with self._counted(), closing(reply):
                 yield reply
         except Exception as failure:
             self.error = failure
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Let what lies within the block count to the time that one call may take."""
+        began = time.monotonic()
+        try:
+            with self._control.calling(self._used):
+                yield
+        finally:
+            self._used += time.monotonic() - began
 
     def _is_made_again(self) -> bool:
         """Prepare another attempt and wait until it is due; tell whether there is one."""
@@ -110,29 +119,38 @@ class Call:
                 self._left_out |= {error.parameter}
                 return True
             case ProviderLimited() if self._provider.retries:
-                return self._waits(error, LIMITED_RETRIES)
+                return self._pauses(error)
             case ProviderUnreachable() | ProviderBusy():
-                return self._waits(error, self._provider.retries)
+                return self._waits(error)
         return False
 
-    def _waits(self, error: ProviderError, retries: int) -> bool:
-        """Wait, without the slot, as long as the server asks for; tell whether that is worth it.
+    def _pauses(self, error: ProviderLimited) -> bool:
+        """Pause the server's lane for all who call it; tell whether that is worth waiting for.
 
-        Where a server limits its calls, its lane pauses for all who call it.
+        The time of the call begins anew with the next attempt.
         """
-        kind = ProviderLimited if isinstance(error, ProviderLimited) else ProviderBusy
-        self._failures[kind] += 1
-        delay = delay_after(error, self._failures[kind])
-        is_limited = kind is ProviderLimited
-        is_awaited = is_limited and self._provider.pause(delay)
-        if self._failures[kind] > retries or not may_wait(delay, self._control):
+        self._limits += 1
+        self._used = 0.0
+        delay = delay_after(error, self._limits)
+        is_awaited = self._provider.pause(delay)
+        if self._limits > LIMITED_RETRIES or not may_wait(delay, self._control):
             return False
         logger.info("The model is asked again in %.1f s: %s", delay, error)
         if not is_awaited:
-            if is_limited:
-                self._control.tell_paused()
+            self._control.tell_paused()
             self._control.wait(delay)
             self._control.tell_waiting(None)
+        return True
+
+    def _waits(self, error: ProviderError) -> bool:
+        """Wait as long as a server asks for that failed, within the time of the call."""
+        self._faults += 1
+        delay = delay_after(error, self._faults)
+        with self._counted():
+            if self._faults > self._provider.retries or not may_wait(delay, self._control):
+                return False
+            logger.info("The model is asked again in %.1f s: %s", delay, error)
+            self._control.wait(delay)
         return True
 
 

@@ -260,6 +260,24 @@ def test_patience_for_a_busy_server_that_the_run_has_not_got_is_not_begun() -> N
     assert len(provider.posted) == 1
 
 
+def test_a_wait_for_a_busy_server_is_within_the_time_of_the_call() -> None:
+    provider = busy(1, retry_after=60)
+
+    with pytest.raises(ProviderBusy):
+        list(asked(provider, Control(300, call_seconds=30)))
+
+    assert len(provider.posted) == 1
+
+
+def test_a_pause_of_the_lane_is_not_within_the_time_of_the_call() -> None:
+    provider = limited(60)
+
+    *_, record = asked(provider, Control(300, call_seconds=30))
+
+    assert isinstance(record, ModelCalled)
+    assert record.call.reply == "at last"
+
+
 @pytest.mark.parametrize("kind", ["busy", "unreachable"])
 def test_a_failure_that_is_meant_is_not_asked_about_again(kind: str) -> None:
     provider = Counted([{"fail": kind}, {"say": "never said"}])
