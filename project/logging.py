@@ -43,7 +43,7 @@ def configuration(style: str, level: str, environment: Mapping[str, str]) -> dic
             "django.server": {"handlers": [], "propagate": True},
             # The access log tells the status of every answer.
             "django.request": {"level": "ERROR", "filters": ["with_traceback"]},
-            # The runner tells about runs; the messages that woke it are noise.
+            # The worker tells about runs; the messages that woke it are noise.
             "celery.app.trace": {"level": "WARNING"},
             "celery.worker.strategy": {"level": "WARNING"},
             "daphne": {"level": "WARNING"},

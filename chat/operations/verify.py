@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from django.conf import settings
 from pydantic import ValidationError
 
 from agents.contracts import EndReason, Outcome, Usage
@@ -14,13 +15,13 @@ from agents.record.replay import replay
 from agents.record.tape import Recorded, RecordedCall
 from agents.tools.catalogue import TOOLS, toolkit
 from agents.tools.json_inputs import JsonInputs
+from agents.tools.setup import tool_setup
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
 from chat.models import Action, ModelCall, Run, Turn, TurnStatus
 from chat.models.model_call import RequestCorrupted
 from chat.runs.record.rows import as_stored
 from chat.runs.resume import history
-from chat.runs.tools import setup
 from chat.search.recall import find_turns
 
 
@@ -137,7 +138,8 @@ def _tools(run: Run, spec: PolicySpec, turns: list[Turn]) -> Toolkit:
     that was not there is taken out.
     """
     names = [name for name in spec.tools if name in TOOLS]
-    found = toolkit(names, find_turns=find_turns(run.conversation.owner), setup=setup())
+    setup = tool_setup(settings.TOOL_ENVIRONMENT)
+    found = toolkit(names, find_turns=find_turns(run.conversation.owner), setup=setup)
     called = [action for turn in turns for action in turn.actions if action.tool]
     missing = {action.tool for action in called if action.error == ErrorKind.TOOL_NOT_FOUND}
     kit = Toolkit(tool for tool in found.tools if tool.name not in missing)

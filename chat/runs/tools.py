@@ -11,12 +11,13 @@ from agents.tools.setup import ToolSetup, tool_setup
 from agents.tools.toolkit import Toolkit
 from chat.models import Run
 from chat.search.recall import find_turns
-from chat.singleton import once
 
 logger = logging.getLogger(__name__)
 
 
-def tools_for(run: Run, names: Iterable[str], control: Control | None = None) -> Toolkit:
+def tools_for(
+    run: Run, names: Iterable[str], setup: ToolSetup, control: Control | None = None
+) -> Toolkit:
     """Return the named tools that can be offered; close them when the run is let go of.
 
     Where the network is not allowed, none that reaches out is among them, whatever an old version
@@ -30,12 +31,11 @@ def tools_for(run: Run, names: Iterable[str], control: Control | None = None) ->
         logger.info("Not allowed here, so not offered: %s", ", ".join(closed))
         names = [name for name in names if name not in closed]
     found = find_turns(owner, excluding=run)
-    return toolkit(names, find_turns=found, setup=setup(), control=control)
+    return toolkit(names, find_turns=found, setup=setup, control=control)
 
 
-@once
-def setup() -> ToolSetup:
-    """Return the setup, read once per process; what cannot be offered is said in the log."""
+def read_setup() -> ToolSetup:
+    """Read how the tools are set up; what cannot be offered is said in the log."""
     found = tool_setup(settings.TOOL_ENVIRONMENT)
     for name, reason in not_offered(found).items():
         logger.warning("%s is not offered: %s", name, reason)

@@ -15,7 +15,6 @@ from redis.exceptions import RedisError, ResponseError
 
 from agents.control import Control
 from chat.metrics.instruments import STREAM_LAG_SECONDS
-from chat.singleton import once
 from chat.stream.channel import Batch, Channel, Room
 from chat.stream.streams import (
     ABANDONED_SECONDS,
@@ -48,6 +47,7 @@ class Publisher:
         self._lock = threading.Lock()
         self._dirty = threading.Event()
         self._thread: threading.Thread | None = None
+        self._is_closed = False
 
     def open(self, run_id: int, attempt: int, control: Control) -> Channel:
         """Return the channel of one attempt; `control` is interrupted if it lost its run."""
@@ -69,6 +69,12 @@ class Publisher:
             time.sleep(TICK / 4)
         return not self._pending()
 
+    def close(self, seconds: float) -> None:
+        """Flush what was put so far, within so many seconds, and end the thread."""
+        self.flush(seconds)
+        self._is_closed = True
+        self._dirty.set()
+
     def _pending(self) -> list[Channel]:
         with self._lock:
             channels = list(self._channels.values())
@@ -77,7 +83,7 @@ class Publisher:
     def _flush_for_ever(self) -> None:
         backoff = BACKOFF[0]
         flushed = 0.0
-        while True:
+        while not self._is_closed:
             self._dirty.wait()
             time.sleep(max(0.0, flushed + TICK - time.monotonic()))
             self._dirty.clear()
@@ -155,9 +161,3 @@ def _add(pipeline: "Pipeline", channel: Channel, batch: Batch) -> int:
     if batch.keeps:
         pipeline.expire(key, KEPT_SECONDS if batch.ends else ABANDONED_SECONDS)
     return place
-
-
-@once
-def publisher() -> Publisher:
-    """Return this process's publisher."""
-    return Publisher()

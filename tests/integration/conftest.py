@@ -16,7 +16,7 @@ from agents.providers.choice import ModelChoice
 from chat.models import Conversation, Policy, PolicyVersion, Run, User
 from chat.runs.ask import ask
 from chat.runs.stop import request_stop, stop
-from chat.runs.worker import runner
+from tests.integration.here import close_here, here
 from tests.integration.web_process import Web
 from tests.worker_stage.phases import Phase
 from tests.worker_stage.worker import Stage, stage
@@ -67,6 +67,13 @@ def asked(conversation: Conversation, scripted: Callable[..., PolicyVersion]) ->
     return ask_it
 
 
+@pytest.fixture(autouse=True)
+def _another_worker() -> Iterator[None]:
+    """Give each test a worker of its own in this process, if it asks for one."""
+    yield
+    close_here()
+
+
 class Working:
     """Work on runs in threads of their own, as a worker does, for the length of a block."""
 
@@ -105,7 +112,7 @@ def working(transactional_db: None) -> type[Working]:
 
 def _work(run_id: int) -> None:
     try:
-        runner.work(run_id)
+        here().work(run_id)
     finally:
         connection.close()
 

@@ -10,9 +10,9 @@ from django.db import connection
 from django.db.utils import DataError, IntegrityError
 
 from chat.models import Run, RunStatus
-from chat.runs.worker import runner
 from project.logging import JsonFormatter, TextFormatter
 from project.ops.rows import shortened
+from tests.integration.here import here
 
 STATEMENTS = {
     "violates check constraint": (
@@ -85,7 +85,7 @@ def test_inputs_that_are_nested_without_end_are_refused_and_the_run_goes_on(
     act = f"Thought: Deep.\nAction: calculator\nAction Input: {deep}"
     run = asked([{"say": act}, {"say": "Final Answer: done"}], tools=("calculator",))
 
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "done")

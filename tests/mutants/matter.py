@@ -69,7 +69,12 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "chat/runs/record/recorder.py": (*_STORED, *_FOLLOW),
     "chat/runs/worker/queue_repair.py": (f"{RUNS}/queue/test_queue_repair.py",),
-    "chat/runs/worker/runner.py": (
+    "chat/runs/worker/worker.py": (
+        f"{RUNS}/worker/test_closing.py",
+        f"{RUNS}/worker/test_stop_and_lease.py",
+        f"{RUNS}/worker/test_worker.py",
+    ),
+    "chat/runs/worker/attempt.py": (
         *_STORED,
         f"{RUNS}/worker/test_time_used.py",
         f"{RUNS}/approvals/test_approvals.py",

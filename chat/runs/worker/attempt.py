@@ -1,7 +1,6 @@
-"""The runner: claim a run, bring its policy to life, and let the recorder write what it tells."""
+"""One worker's time with a run: its policy is built, and the recorder writes what it tells."""
 
 import logging
-import threading
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
 
@@ -10,7 +9,6 @@ from django.db import InterfaceError, OperationalError
 from pydantic import ValidationError
 
 from agents import loop
-from agents.act.approval import Ask
 from agents.contracts import EndReason, Outcome, Status
 from agents.control import Control
 from agents.errors import AgentError, ConfigurationError, Interrupted, Parked
@@ -23,24 +21,23 @@ from agents.policies.spec import Limits, PolicySpec
 from agents.policy import Policy
 from agents.providers.base import Provider
 from agents.state import State
-from chat.metrics.instruments import LEASES_LOST, count_attempt
+from agents.tools.setup import ToolSetup
+from chat.metrics.instruments import LEASES_LOST
 from chat.models import Run
 from chat.runs.approvals import Asker
 from chat.runs.db_retry import release_connection, retrying
 from chat.runs.ending import give_up, tell_end
-from chat.runs.lease import LeaseLost, claim, release
-from chat.runs.queue import claim_next
+from chat.runs.lease import LeaseLost, release
 from chat.runs.record.recorder import Recorder
 from chat.runs.record.statements import store
 from chat.runs.resume import Before
 from chat.runs.tools import tools_for
 from chat.runs.wake import wake
-from chat.runs.worker.heartbeat import watch
-from chat.runs.worker.log_context import working_on
-from chat.runs.worker.providers import provider_for
+from chat.runs.worker.heartbeat import Watch
+from chat.runs.worker.providers import Providers
 from chat.search.index import index_run_ended
 from chat.stream.announce import announce_interrupted
-from chat.stream.publisher import publisher
+from chat.stream.publisher import Publisher
 from chat.stream.server_events import RunPaused, RunWaiting
 
 logger = logging.getLogger(__name__)
@@ -54,88 +51,95 @@ LETTING_GO_SECONDS = 5.0
 
 BROKEN = "Something went wrong on our side. Try again."
 
-_claiming = threading.BoundedSemaphore(4)
 
+class Attempt:
+    """Work on one claimed run until it ends or this worker must let go of it.
 
-def work(run_id: int) -> None:
-    """Work on this very run, out of turn; one that is held, ended or gone is left alone."""
-    if watch().is_leaving:
-        return
-    run = retrying(lambda: claim(run_id, watch().worker))
-    if run is not None:
-        _work_on(run)
-
-
-def work_next(begun: Callable[[], None] | None = None) -> bool:
-    """Work on the run that is next, and tell whether there was one; `begun` hears of it first.
-
-    A worker that is leaving takes none.
+    `providers` and `tools` are the worker's; the setup of the tools is read when it is needed.
     """
-    run = _claimed()
-    if run is None:
-        return False
-    if begun is not None:
-        begun()
-    _work_on(run)
-    return True
 
+    def __init__(
+        self, run: Run, publisher: Publisher, providers: Providers, tools: Callable[[], ToolSetup]
+    ) -> None:
+        self._run = run
+        self._providers, self._tools = providers, tools
+        self._spec = _spec(run)
+        limits = Limits() if self._spec is None else self._spec.limits
+        self.control = Control(
+            seconds=_left(limits, run),
+            idle_seconds=limits.idle_seconds,
+            call_seconds=limits.call_seconds,
+            waiting=self._tell_waiting,
+            paused=self._tell_paused,
+        )
+        self._channel = publisher.open(run.pk, run.attempt, self.control)
 
-def _claimed() -> Run | None:
-    """Claim a run without patience: while Postgres is away there is nothing to hold on to.
+    def work(self, watch: Watch) -> None:
+        """Work, watched over; nothing is raised."""
+        run = self._run
+        with watch.over(run, self.control), ExitStack() as held:
+            try:
+                before = retrying(lambda: Before.read(run), self.control)
+                recorder = Recorder(run, self._channel, self.control, before.turns, before.calls)
+                _record(self._events(before, held), recorder)
+            except LeaseLost as lost:
+                LEASES_LOST.inc()
+                logger.info("%s", lost)
+            except Parked:
+                logger.info("Run %s waits for an approval", run.pk)
+            except Interrupted:
+                _let_go(run)
+            except (OperationalError, InterfaceError):
+                logger.exception("Run %s waits for its lease to end: Postgres is away", run.pk)
+            except Exception:
+                logger.exception("Run %s cannot be worked on", run.pk)
+                _give_up(run)
+            finally:
+                self._channel.close()
 
-    However many wake up at once, a few connections will do.
-    """
-    try:
-        with _claiming:
-            return None if watch().is_leaving else claim_next(watch().worker)
-    except (OperationalError, InterfaceError) as error:
-        logger.warning("No run can be taken: %s", error)
-        return None
-    finally:
-        release_connection()
-
-
-def _work_on(run: Run) -> None:
-    with working_on(run.pk, run.attempt):
-        count_attempt(run)
-        logger.info("Attempt %d begins", run.attempt)
-        _attempt(run)
-        how = f"{run.status}, {run.reason}" if run.reason else "released"
-        logger.info("Attempt %d is over: %s", run.attempt, how)
-
-
-def _attempt(run: Run) -> None:
-    """Work on a claimed run until it ends or this worker must let go of it."""
-    spec = _spec(run)
-    limits = spec.limits if spec is not None else Limits()
-    control = Control(
-        seconds=_left(limits, run),
-        idle_seconds=limits.idle_seconds,
-        call_seconds=limits.call_seconds,
-        waiting=lambda ahead: channel.put(RunWaiting(type="run.waiting", ahead=ahead)),
-        paused=lambda: channel.put(RunPaused(type="run.paused")),
-    )
-    channel = publisher().open(run.pk, run.attempt, control)
-    with watch().over(run, control), ExitStack() as held:
+    def _events(self, before: Before, held: ExitStack) -> Generator[Event, None, None]:
+        """Yield what the run tells; a policy that cannot be built fails the run in words."""
+        run = self._run
+        if run.attempt - before.last_attempt > MAX_ATTEMPTS:
+            yield RunEnded(outcome=_failed(EndReason.INTERNAL, STUCK))
+            return
+        turns = [turn.as_contract() for turn in before.turns]
+        state = State(goal=run.question, history=before.history, turns=turns)
         try:
-            before = retrying(lambda: Before.read(run), control)
-            recorder = Recorder(run, channel, control, before.turns, before.calls)
-            ask = Asker(run, channel, control)
-            _record(_events(run, spec, before, control, ask, held), recorder)
-        except LeaseLost as lost:
-            LEASES_LOST.inc()
-            logger.info("%s", lost)
-        except Parked:
-            logger.info("Run %s waits for an approval", run.pk)
-        except Interrupted:
-            _let_go(run)
-        except (OperationalError, InterfaceError):
-            logger.exception("Run %s waits for its lease to end: Postgres is away", run.pk)
-        except Exception:
-            logger.exception("Run %s cannot be worked on", run.pk)
-            _give_up(run)
-        finally:
-            channel.close()
+            policy = self._policy(before, held)
+        except (LeaseLost, Interrupted, OperationalError, InterfaceError):
+            raise
+        except Exception as error:
+            if not isinstance(error, AgentError):
+                logger.exception("Run %s could not be prepared", run.pk)
+            yield RunEnded(outcome=loop.outcome_of(error, state))
+        else:
+            yield from loop.run(policy, state, self.control)
+
+    def _policy(self, before: Before, held: ExitStack) -> Policy:
+        """Bring the policy to life; what must be let go of at the end is put into `held`."""
+        run, spec, control = self._run, self._spec, self.control
+        if spec is None:
+            raise ConfigurationError(f"{run.policy_version} cannot be read by this version of it.")
+        provider = self._providers.get(spec.model, position=before.position)
+        retrying(lambda: _name_model(run, provider), control, in_one_statement=True)
+        spent = before.spent
+        budget = budget_for(spec, provider, settings.PRICES, given=spent.given, made=spent.made)
+        tools = tools_for(run, spec.tools, self._tools(), control)
+        held.callback(tools.close)
+        parts = Parts(
+            model=Model(provider, control, spec.model.temperature, spec.model.max_tokens, budget),
+            toolkit=tools,
+            limits=spec.limits,
+            ask=Asker(run, self._channel, control),
+        )
+        return build(spec, parts)
+
+    def _tell_waiting(self, ahead: int | None) -> None:
+        self._channel.put(RunWaiting(type="run.waiting", ahead=ahead))
+
+    def _tell_paused(self) -> None:
+        self._channel.put(RunPaused(type="run.paused"))
 
 
 def _left(limits: Limits, run: Run) -> float:
@@ -191,51 +195,6 @@ def _tell_that_it_resumes(run: Run) -> None:
         logger.warning("The interruption of run %s could not be announced: %s", run.pk, error)
     finally:
         release_connection()
-
-
-def _events(
-    run: Run, spec: PolicySpec | None, before: Before, control: Control, ask: Ask, held: ExitStack
-) -> Generator[Event, None, None]:
-    """Yield what the run tells; a policy that cannot be brought to life fails the run in words."""
-    if run.attempt - before.last_attempt > MAX_ATTEMPTS:
-        yield RunEnded(outcome=_failed(EndReason.INTERNAL, STUCK))
-        return
-    state = State(
-        goal=run.question,
-        history=before.history,
-        turns=[turn.as_contract() for turn in before.turns],
-    )
-    try:
-        policy = _policy(run, spec, before, control, ask, held)
-    except (LeaseLost, Interrupted, OperationalError, InterfaceError):
-        raise
-    except Exception as error:
-        if not isinstance(error, AgentError):
-            logger.exception("Run %s could not be prepared", run.pk)
-        yield RunEnded(outcome=loop.outcome_of(error, state))
-    else:
-        yield from loop.run(policy, state, control)
-
-
-def _policy(
-    run: Run, spec: PolicySpec | None, before: Before, control: Control, ask: Ask, held: ExitStack
-) -> Policy:
-    if spec is None:
-        raise ConfigurationError(f"{run.policy_version} cannot be read by this version of it.")
-    provider = provider_for(spec.model, position=before.position)
-    retrying(lambda: _name_model(run, provider), control, in_one_statement=True)
-    budget = budget_for(
-        spec, provider, settings.PRICES, given=before.spent.given, made=before.spent.made
-    )
-    tools = tools_for(run, spec.tools, control)
-    held.callback(tools.close)
-    parts = Parts(
-        model=Model(provider, control, spec.model.temperature, spec.model.max_tokens, budget),
-        toolkit=tools,
-        limits=spec.limits,
-        ask=ask,
-    )
-    return build(spec, parts)
 
 
 def _name_model(run: Run, provider: Provider) -> None:

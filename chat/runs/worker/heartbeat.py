@@ -22,7 +22,6 @@ from chat.models import Run, RunStatus
 from chat.runs.db_retry import release_connection
 from chat.runs.lease import renew
 from chat.runs.worker import alive
-from chat.singleton import once
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +50,10 @@ class Watch:
         self._stays = True
         with self._lock:
             self._ensure_thread()
+
+    def close(self) -> None:
+        """Watch no longer than this process has a run."""
+        self._stays = False
 
     def leave(self) -> None:
         """Claim no more, and have every run let go of; safe in a signal handler.
@@ -141,9 +144,3 @@ def _pass_on(held: dict[tuple[int, int], Control]) -> None:
             control.interrupt()
         elif wishes[key] is not None:
             control.stop()
-
-
-@once
-def watch() -> Watch:
-    """Return this process's watch."""
-    return Watch()

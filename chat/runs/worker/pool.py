@@ -2,14 +2,20 @@
 
 import logging
 import threading
-
-from django.conf import settings
+from collections.abc import Callable
+from typing import Protocol
 
 from chat.runs.db_retry import release_connection
-from chat.runs.worker import runner
-from chat.singleton import once
 
 logger = logging.getLogger(__name__)
+
+
+class WorkNext(Protocol):
+    """What a place does for as long as it finds a run."""
+
+    def __call__(self, begun: Callable[[], None] | None = None) -> bool:
+        """Work on the run that is next, and tell whether there was one; `begun` hears of it."""
+        ...
 
 
 class WorkerPool:
@@ -19,8 +25,9 @@ class WorkerPool:
     needed only where a place is empty.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, work_next: WorkNext) -> None:
         self.size = size
+        self._work_next = work_next
         self._busy = 0
         self._changed = threading.Condition()
 
@@ -35,7 +42,7 @@ class WorkerPool:
             self._changed.wait_for(lambda: self._busy < self.size)
             self._busy += 1
         try:
-            while runner.work_next():
+            while self._work_next():
                 pass
         finally:
             self._leave()
@@ -58,7 +65,7 @@ class WorkerPool:
 
     def _help(self) -> None:
         try:
-            while runner.work_next(self.start_thread):
+            while self._work_next(self.start_thread):
                 pass
         except Exception:
             logger.exception("A worker thread failed")
@@ -70,9 +77,3 @@ class WorkerPool:
         with self._changed:
             self._busy -= 1
             self._changed.notify()
-
-
-@once
-def worker_pool() -> WorkerPool:
-    """Return this process's crew."""
-    return WorkerPool(settings.CELERY_WORKER_CONCURRENCY)

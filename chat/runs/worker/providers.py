@@ -10,45 +10,44 @@ from agents.providers.base import Provider
 from agents.providers.choice import ModelChoice, RemoteName
 from agents.providers.connect import connect
 from chat.runs.worker.slots import RedisSlots
-from chat.singleton import once
 from chat.stream.streams import quick_client
 
 NAMES: tuple[str, ...] = get_args(RemoteName)
 
 
-def provider_for(choice: ModelChoice, *, position: int = 0) -> Provider:
-    """Return the provider of `choice`; `position` is the number of calls the run has made before.
+class Providers:
+    """A worker's way to models; it holds no key, and its limits are those of all workers."""
 
-    The demo and scripted models have nothing to wait for. Raises ConfigurationError.
-    """
-    provider = _connected(choice, position)
-    if not provider.base_url:
-        return provider
-    wanted = Wanted(
-        provider=provider.name,
-        model=provider.model,
-        options={"base_url": provider.base_url},
-        is_local=is_loopback(provider.base_url),
-    )
-    return Managed(manager(), wanted, provider)
+    def __init__(self) -> None:
+        self._manager = ProviderManager(
+            NAMES,
+            _make,
+            RedisSlots(quick_client()),  # a stop is seen within a second, also when Redis hangs
+            limit=settings.PROVIDER_LIMIT,
+            local_limit=settings.LOCAL_LIMIT,
+        )
 
+    def get(self, choice: ModelChoice, *, position: int = 0) -> Provider:
+        """Return the provider of `choice`; `position` is the number of the run's calls before.
 
-@once
-def manager() -> ProviderManager:
-    """Return this process's manager; it holds no key, and its limits are those of all workers."""
-    return ProviderManager(
-        NAMES,
-        _make,
-        RedisSlots(quick_client()),  # a stop is seen within a second, also when Redis hangs
-        limit=settings.PROVIDER_LIMIT,
-        local_limit=settings.LOCAL_LIMIT,
-    )
+        The demo and scripted models have nothing to wait for. Raises ConfigurationError.
+        """
+        provider = connect(choice, settings.MODEL_ENVIRONMENT, position=position)
+        if not provider.base_url:
+            return provider
+        wanted = Wanted(
+            provider=provider.name,
+            model=provider.model,
+            options={"base_url": provider.base_url},
+            is_local=is_loopback(provider.base_url),
+        )
+        return Managed(self._manager, wanted, provider)
+
+    def close(self) -> None:
+        """Close the providers that are idle."""
+        self._manager.close()
 
 
 def _make(wanted: Wanted) -> Provider:
     fields = {"provider": wanted.provider, "model": wanted.model, **wanted.options}
-    return _connected(ModelChoice.model_validate(fields))
-
-
-def _connected(choice: ModelChoice, position: int = 0) -> Provider:
-    return connect(choice, settings.MODEL_ENVIRONMENT, position=position)
+    return connect(ModelChoice.model_validate(fields), settings.MODEL_ENVIRONMENT)

@@ -9,6 +9,7 @@ import random
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 
 from django.db import DatabaseError, InterfaceError, connection
 
@@ -16,13 +17,10 @@ from chat.models import Run
 from chat.runs.approvals import expire
 from chat.runs.db_retry import release_connection
 from chat.runs.lease import release_expired
-from chat.runs.queue import anybody_waits
 from chat.runs.stop import end_stopped
 from chat.runs.wake import wake
-from chat.runs.worker.heartbeat import RENEW_SECONDS, watch
-from chat.runs.worker.pool import worker_pool
+from chat.runs.worker.heartbeat import RENEW_SECONDS
 from chat.runs.worker.queue_repair import repair_queues
-from chat.singleton import once
 from chat.stream.announce import announce_interrupted
 
 logger = logging.getLogger(__name__)
@@ -36,24 +34,30 @@ PATIENT_SECONDS = max(3.0, 2 * RENEW_SECONDS)
 
 
 class Reaper:
-    """Take back what a dead worker held, and begin here what no message told of."""
+    """Take back what a dead worker held, and have `begin` begin here what no message told of."""
 
-    def __init__(self) -> None:
+    def __init__(self, begin: Callable[[], None]) -> None:
+        self._begin = begin
+        self._over = threading.Event()
         self._untold: deque[int] = deque()
         self._recounted: float | None = None
         self._thread: threading.Thread | None = None
         self._patient_until = 0.0
 
     def start(self) -> None:
-        """Look from now on, until the process ends."""
+        """Look from now on, until it is closed."""
         if self._thread is None:
             self._patient_until = time.monotonic() + PATIENT_SECONDS
             self._thread = threading.Thread(target=self._look_for_ever, name="reaper", daemon=True)
             self._thread.start()
 
+    def close(self) -> None:
+        """Look no more, after the round that is under way."""
+        self._over.set()
+
     def look(self) -> None:
         """Do one round; whatever becomes of one duty, the others are done."""
-        for duty in (self._recount, self._take_back, end_stopped, _begin, self._resume):
+        for duty in (self._recount, self._take_back, end_stopped, self._begin, self._resume):
             try:
                 duty()
             except (DatabaseError, InterfaceError) as error:
@@ -65,10 +69,10 @@ class Reaper:
                 release_connection()
 
     def _look_for_ever(self) -> None:
-        while True:
+        while not self._over.is_set():
             self.look()
             # Several workers that were started at once shall not look at once.
-            time.sleep(LOOK_SECONDS * random.uniform(0.75, 1.25))  # noqa: S311
+            self._over.wait(LOOK_SECONDS * random.uniform(0.75, 1.25))  # noqa: S311
 
     def _recount(self) -> None:
         if self._recounted is None or time.monotonic() - self._recounted > RECOUNT_SECONDS:
@@ -101,14 +105,3 @@ class Reaper:
             if run is not None:
                 announce_interrupted(run)
                 wake(run.pk)
-
-
-def _begin() -> None:
-    if not watch().is_leaving and anybody_waits():
-        worker_pool().start_thread()
-
-
-@once
-def reaper() -> Reaper:
-    """Return this process's reaper."""
-    return Reaper()

@@ -17,8 +17,8 @@ from agents.control import Control
 from chat.models import Conversation, Run, User
 from chat.runs.lease import claim
 from chat.stream.channel import Channel
-from chat.stream.publisher import publisher
 from project.asgi import application
+from tests.integration.here import here
 
 untyped: Any = ApplicationCommunicator
 HOST = (b"host", b"localhost")
@@ -225,6 +225,6 @@ def claimed(asked: Callable[..., Run]) -> Callable[[], Awaitable[tuple[Run, Chan
     def begin() -> tuple[Run, Channel]:
         run = claim(asked([{"say": "never"}]).pk, "this test")
         assert run is not None
-        return run, publisher().open(run.pk, run.attempt, Control())
+        return run, here().publisher.open(run.pk, run.attempt, Control())
 
     return database_sync_to_async(begin)

@@ -9,7 +9,7 @@ from channels.db import database_sync_to_async
 from django.contrib.auth.models import Group
 
 from chat.models import Approval, Conversation, Run, User
-from chat.runs.worker import runner
+from tests.integration.here import here
 
 PageOf = Callable[..., Awaitable[Any]]
 SUM = 'Thought: I reckon.\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
@@ -22,7 +22,7 @@ def parked(asked: Callable[..., Run]) -> Callable[[], Awaitable[Approval]]:
 
     def park() -> Approval:
         run = asked(SCRIPT, tools=("calculator",), approve=("calculator",))
-        runner.work(run.pk)
+        here().work(run.pk)
         return Approval.objects.select_related("run").get(run=run)
 
     return database_sync_to_async(park)
@@ -51,7 +51,7 @@ async def test_every_tab_sees_the_question_and_the_answer_from_one(
     await pages[0].say(answer(asked))
     for page in pages:
         await page.until(tells("approval.decided"))
-    await database_sync_to_async(runner.work)(asked.run_id)
+    await database_sync_to_async(here().work)(asked.run_id)
 
     for page in pages:
         await page.end_of(asked.run_id)

@@ -11,9 +11,9 @@ import redis
 from django.db import connection
 
 from chat.models import Run
-from chat.runs.worker import runner
 from project.errors import CannotStart
 from project.ops import backup
+from tests.integration.here import here
 
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
 Parameters = dict[str, Any]
@@ -24,7 +24,7 @@ def recorded(asked: Callable[..., Run]) -> Run:
     """Make a run that was answered, and one that waits."""
     script = [{"say": CALCULATION}, {"say": "Final Answer: 42 in π and €"}]
     run = asked(script, tools=("calculator",))
-    runner.work(run.pk)
+    here().work(run.pk)
     asked([{"say": "Final Answer: later"}])
     connection.close()
     return run

@@ -19,9 +19,9 @@ from pytest_django import Settings
 from chat.models import PolicyVersion, Run, User
 from chat.runs.lease import claim, release_expired
 from chat.runs.stop import stop
-from chat.runs.worker import runner
 from project.logging import JsonFormatter
 from project.ops.metrics import serve_worker
+from tests.integration.here import here
 
 TOKEN = "a-token-for-scrapes"
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
@@ -138,7 +138,7 @@ def test_a_run_is_counted_and_timed(
     before = scrape()
     usage = {"usage": {"input_tokens": 100, "output_tokens": 20}}
     run = asked([{"say": CALCULATION, **usage}, {"say": "Final Answer: 42"}], tools=("calculator",))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     after = scrape()
 
@@ -246,7 +246,7 @@ def test_every_line_of_a_runs_thread_names_the_run_and_its_attempt(
     Run.objects.filter(pk=run.pk).update(attempt=20)
     PolicyVersion.objects.update(content={"policy": 7})
     try:
-        runner.work(run.pk)
+        here().work(run.pk)
     finally:
         logging.getLogger("chat.runs").removeHandler(handler)
 

@@ -16,10 +16,12 @@ FINISH = """
 import django
 django.setup()
 from chat.runs import lease
-from chat.runs.worker import runner
+from chat.runs.worker.worker import Worker
 print(*lease.release_expired())
-while runner.work_next():
+worker = Worker()
+while worker.work_next():
     pass
+worker.close()
 """
 DOUBLE = """
 INSERT INTO chat_conversation (id, owner_id, title, created_at, updated_at)

@@ -20,7 +20,7 @@ from chat.people.deletion import delete_person
 from chat.people.roles import GROUPS
 from chat.runs.lease import claim
 from chat.runs.validation import InvalidQuestion
-from chat.runs.worker import runner
+from tests.integration.here import here
 
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
 ANSWER = "Final Answer: It is **42**."
@@ -43,7 +43,7 @@ def root(transactional_db: None) -> User:
 def answered(asked: Callable[..., Run]) -> Run:
     """Make a run of Ada's that was answered after one action."""
     run = asked([{"say": CALCULATION}, {"say": ANSWER}], tools=("calculator",))
-    runner.work(run.pk)
+    here().work(run.pk)
     return run
 
 
@@ -207,7 +207,7 @@ def test_a_person_is_deleted_while_workers_write_for_them(
 
 def _work(run_id: int, errors: list[BaseException]) -> None:
     try:
-        runner.work(run_id)
+        here().work(run_id)
     except BaseException as error:
         errors.append(error)
     finally:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from chat.models import Run
-from chat.runs import tools
 from chat.runs.lease import claim
 from tests.page_server import Page
 
@@ -24,15 +23,13 @@ def claimed(asked: Callable[..., Run]) -> Callable[[], Run]:
 
 
 @pytest.fixture
-def set_up(settings: Any) -> Iterator[Callable[..., None]]:
+def set_up(settings: Any) -> Callable[..., None]:
     """Set the tools' variables for one test."""
 
     def set_up(**variables: str) -> None:
         settings.TOOL_ENVIRONMENT = {**settings.TOOL_ENVIRONMENT, **variables}
-        tools.setup.cache_clear()
 
-    yield set_up
-    tools.setup.cache_clear()
+    return set_up
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from chat.runs.worker.heartbeat import watch
+from chat.runs.worker.tasks import here
 from chat.singleton import once
-from chat.stream.publisher import publisher
+from chat.stream.deferred import deferred
 from chat.stream.streams import client
 
 
@@ -43,7 +43,7 @@ def test_threads_that_ask_first_at_once_get_the_same_thing() -> None:
     assert len(made) == 1
 
 
-@pytest.mark.parametrize("of_a_process", [client, publisher, watch])
+@pytest.mark.parametrize("of_a_process", [client, deferred, here])
 def test_the_live_path_has_one_of_each(of_a_process: object) -> None:
     assert isinstance(of_a_process, once)
 

@@ -15,8 +15,8 @@ from chat.models import Conversation, Run, User
 from chat.stream.announce import announce
 from chat.stream.channel import Channel
 from chat.stream.deferred import deferred
-from chat.stream.publisher import publisher
 from chat.stream.streams import conversation_key, run_key
+from tests.integration.here import here
 
 PageOf = Callable[..., Awaitable[Any]]
 EventsOf = Callable[..., Awaitable[Any]]
@@ -114,14 +114,14 @@ async def test_nothing_of_a_deleted_conversation_stays_in_redis(
     run, channel = await claimed()
     await do(lambda: announce(run))
     channel.put({"type": "thought.delta", "index": 0, "text": "the secret"})
-    assert publisher().flush(10)
+    assert here().publisher.flush(10)
     assert deferred().flush(10)
     assert b"the secret" in b"".join(_texts(valkey))
 
     await do(conversation.delete)
     assert deferred().flush(10)
     channel.put({"type": "thought.delta", "index": 0, "text": "more of the secret"})
-    assert publisher().flush(10)
+    assert here().publisher.flush(10)
 
     assert b"secret" not in b"".join(_texts(valkey))
     assert not valkey.exists(conversation_key(conversation.pk))

@@ -16,9 +16,9 @@ from chat.runs.lease import claim, release
 from chat.runs.stop import stop
 from chat.stream.announce import announce_interrupted
 from chat.stream.deferred import deferred
-from chat.stream.publisher import publisher
 from chat.stream.server_events import ThoughtDelta
 from chat.stream.streams import run_key
+from tests.integration.here import here
 
 PageOf = Callable[..., Awaitable[Any]]
 
@@ -54,7 +54,7 @@ async def test_a_page_is_told_and_goes_on_with_the_next_worker_without_a_gap(
     await database_sync_to_async(let_go)(run)
     told = await page.until(lambda frame: frame["type"] == "events")
     await database_sync_to_async(claim)(run.pk, "another worker")
-    second = publisher().open(run.pk, 2, Control())
+    second = here().publisher.open(run.pk, 2, Control())
     second.put({"type": "run.started", "attempt": 2})
     went_on = await page.until(lambda frame: frame["type"] in ("events", "run.snapshot"))
 
@@ -70,7 +70,7 @@ async def test_a_page_that_missed_text_needs_no_snapshot_to_be_told(
 ) -> None:
     run, channel = await claimed()
     channel.put(delta("forgotten"))
-    assert await asyncio.to_thread(publisher().flush, 10)
+    assert await asyncio.to_thread(here().publisher.flush, 10)
     valkey.delete(run_key(run.pk))
     await database_sync_to_async(let_go)(run)
     page = await page_of(ada, conversation)
@@ -85,12 +85,12 @@ async def test_the_worker_that_was_given_up_can_show_nothing_more(
 ) -> None:
     run, zombie = await claimed()
     zombie.put(delta("in time"))
-    assert await asyncio.to_thread(publisher().flush, 10)
+    assert await asyncio.to_thread(here().publisher.flush, 10)
     await database_sync_to_async(let_go)(run)
     for text in ("too", "late"):
         zombie.put(delta(text))
         zombie.seal()
-    assert await asyncio.to_thread(publisher().flush, 10)
+    assert await asyncio.to_thread(here().publisher.flush, 10)
 
     entries: Any = valkey.xrange(run_key(run.pk))
     assert [stream_id for stream_id, _ in entries] == [b"1-1", b"2-0"]

@@ -14,8 +14,8 @@ from agents.control import Control
 from chat.models import Conversation, PolicyVersion, Run
 from chat.runs.ask import ask
 from chat.runs.lease import claim
-from chat.stream.publisher import publisher
 from chat.stream.streams import run_key
+from tests.integration.here import here
 
 
 def begin_the_run(number: int) -> None:
@@ -23,8 +23,8 @@ def begin_the_run(number: int) -> None:
     run = claim(number, "a quick worker")
     connection.close()
     assert run is not None
-    publisher().open(run.pk, 1, Control()).put({"type": "run.started", "attempt": 1})
-    assert publisher().flush(10)
+    here().publisher.open(run.pk, 1, Control()).put({"type": "run.started", "attempt": 1})
+    assert here().publisher.flush(10)
 
 
 def test_a_worker_that_is_quicker_than_the_announcement_loses_no_frame(

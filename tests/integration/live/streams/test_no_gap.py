@@ -19,9 +19,9 @@ from chat.runs.ending import give_up
 from chat.runs.lease import claim
 from chat.stream.channel import Channel
 from chat.stream.frames import encode, run_ended
-from chat.stream.publisher import publisher
 from chat.stream.server_events import ThoughtDelta
 from chat.stream.streams import run_key
+from tests.integration.here import here
 
 PageOf = Callable[..., Awaitable[Any]]
 Claimed = Callable[[], Awaitable[tuple[Run, Channel]]]
@@ -92,7 +92,7 @@ async def test_a_page_opened_late_is_sent_what_it_missed_before_it_has_caught_up
     for number in range(50):
         channel.put(delta(f"{number} "))
         channel.seal()
-    assert await asyncio.to_thread(publisher().flush, 10)
+    assert await asyncio.to_thread(here().publisher.flush, 10)
     page = await page_of(ada, conversation)
     await page.hello({str(run.pk): "1-7"}, after=run.pk)
 
@@ -124,7 +124,7 @@ async def test_a_page_that_is_further_behind_than_the_stream_is_sent_what_is_sto
     for number in range(50):
         channel.put(delta(f"{number} "))
         channel.seal()
-    assert await asyncio.to_thread(publisher().flush, 10)
+    assert await asyncio.to_thread(here().publisher.flush, 10)
     valkey.xtrim(run_key(run.pk), maxlen=20, approximate=False)
     page = await page_of(ada, conversation)
     await page.hello({str(run.pk): "1-7"}, after=run.pk)
@@ -165,7 +165,7 @@ async def test_a_new_attempt_is_shown_from_what_is_stored(
     await page.until(lambda frame: frame["type"] == "events")
     await Run.objects.filter(pk=run.pk).aupdate(status=RunStatus.INTERRUPTED, lease_until=None)
     await database_sync_to_async(claim)(run.pk, "another worker")
-    second = publisher().open(run.pk, 2, Control())
+    second = here().publisher.open(run.pk, 2, Control())
     second.put({"type": "run.started", "attempt": 2})
     snapshot = await page.until(lambda frame: frame["type"] == "run.snapshot")
     started = await page.until(lambda frame: frame["type"] == "events")
@@ -177,12 +177,12 @@ async def test_a_new_attempt_is_shown_from_what_is_stored(
 async def test_a_worker_that_lost_its_run_is_refused_by_the_stream(claimed: Claimed) -> None:
     run, _ = await claimed()
     control = Control()
-    zombie = publisher().open(run.pk, 1, control)
-    newer = publisher().open(run.pk, 2, Control())
+    zombie = here().publisher.open(run.pk, 1, control)
+    newer = here().publisher.open(run.pk, 2, Control())
     newer.put(delta("mine"))
-    assert await asyncio.to_thread(publisher().flush, 10)
+    assert await asyncio.to_thread(here().publisher.flush, 10)
     zombie.put(delta("too late"))
-    assert await asyncio.to_thread(publisher().flush, 10)
+    assert await asyncio.to_thread(here().publisher.flush, 10)
 
     with pytest.raises(Interrupted):
         control.check()

@@ -13,7 +13,7 @@ from agents.control import Control
 from chat.models import Conversation, Run, RunStatus, User
 from chat.runs.lease import claim, release
 from chat.runs.stop import request_stop
-from chat.stream.publisher import publisher
+from tests.integration.here import here
 
 PageOf = Callable[..., Awaitable[Any]]
 Asked = Callable[..., Run]
@@ -56,7 +56,7 @@ async def test_a_run_that_was_let_go_of_is_told_its_place(
     assert held is not None
     page = await page_of(ada, conversation)
     await page.hello({str(run.pk): "1-0"}, after=run.pk)
-    publisher().open(run.pk, 1, Control()).put({"type": "run.started", "attempt": 1})
+    here().publisher.open(run.pk, 1, Control()).put({"type": "run.started", "attempt": 1})
     await page.until(lambda frame: frame["type"] == "events")
     await database_sync_to_async(release)(held)
     place = await page.until(is_place(run))
@@ -72,11 +72,11 @@ async def test_what_redis_never_told_is_told_by_the_record(
     await database_sync_to_async(claim)(run.pk, "this test")
     page = await page_of(ada, conversation)
     await page.hello({str(run.pk): "1-0"}, after=run.pk)
-    channel = publisher().open(run.pk, 1, Control())
+    channel = here().publisher.open(run.pk, 1, Control())
     for text in ("a", "b"):
         channel.put({"type": "thought.delta", "index": 0, "text": text})
         channel.seal()
-    assert await asyncio.to_thread(publisher().flush, 10)
+    assert await asyncio.to_thread(here().publisher.flush, 10)
     ended_at = timezone.now() if status == RunStatus.STOPPED else None
     await Run.objects.filter(pk=run.pk).aupdate(
         status=status, lease_until=None, ended_at=ended_at, stream_id="1-1"

@@ -7,12 +7,11 @@ from redis import Redis
 from agents.control import Control
 from chat.models import Run
 from chat.runs.lease import claim, release
-from chat.runs.worker import runner
 from chat.stream.announce import announce_interrupted
 from chat.stream.channel import KEPT_FRAMES
 from chat.stream.deferred import deferred
-from chat.stream.publisher import publisher
 from chat.stream.streams import ABANDONED_SECONDS, KEPT_SECONDS, conversation_key, run_key
+from tests.integration.here import here
 
 
 def left(valkey: Redis, key: str) -> int:
@@ -25,8 +24,8 @@ def test_the_streams_of_a_run_are_kept_for_a_while_after_its_end(
     asked: Callable[..., Run], valkey: Redis
 ) -> None:
     run = asked([{"say": "Thought: hm\nFinal Answer: 4"}])
-    runner.work(run.pk)
-    assert publisher().flush(20)
+    here().work(run.pk)
+    assert here().publisher.flush(20)
     assert deferred().flush(20)
 
     assert 0 < left(valkey, run_key(run.pk)) <= KEPT_SECONDS
@@ -38,8 +37,8 @@ def test_a_run_that_nobody_ends_is_kept_for_longer_and_not_for_ever(
 ) -> None:
     run = claim(asked([]).pk, "a worker that dies")
     assert run is not None
-    publisher().open(run.pk, run.attempt, Control()).put({"type": "run.started", "attempt": 1})
-    assert publisher().flush(20)
+    here().publisher.open(run.pk, run.attempt, Control()).put({"type": "run.started", "attempt": 1})
+    assert here().publisher.flush(20)
     begun = left(valkey, run_key(run.pk))
     valkey.delete(run_key(run.pk))
     release(run)
@@ -55,13 +54,13 @@ def test_a_stream_that_redis_lost_on_the_way_is_not_kept_for_ever_either(
 ) -> None:
     run = claim(asked([]).pk, "a worker")
     assert run is not None
-    channel = publisher().open(run.pk, run.attempt, Control())
+    channel = here().publisher.open(run.pk, run.attempt, Control())
     channel.put({"type": "run.started", "attempt": 1})
-    assert publisher().flush(20)
+    assert here().publisher.flush(20)
     valkey.delete(run_key(run.pk))
     for _ in range(KEPT_FRAMES):
         channel.put({"type": "thought.delta", "index": 0, "text": "x"})
         channel.seal()
-    assert publisher().flush(20)
+    assert here().publisher.flush(20)
 
     assert KEPT_SECONDS < left(valkey, run_key(run.pk)) <= ABANDONED_SECONDS

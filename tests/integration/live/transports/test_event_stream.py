@@ -16,8 +16,8 @@ from chat.live import event_stream
 from chat.live.event_stream import MAX_CHARACTERS
 from chat.models import Conversation, Run, User
 from chat.stream.channel import Channel
-from chat.stream.publisher import publisher
 from chat.stream.server_events import ThoughtDelta
+from tests.integration.here import here
 
 EventsOf = Callable[..., Awaitable[Any]]
 Claimed = Callable[[], Awaitable[tuple[Run, Channel]]]
@@ -86,7 +86,7 @@ async def test_a_response_goes_on_where_the_one_before_it_ended(
         for word in words[start : start + 10]:
             channel.put(delta(word))
             channel.seal()
-        assert await asyncio.to_thread(publisher().flush, 10)
+        assert await asyncio.to_thread(here().publisher.flush, 10)
         for _ in range(chance.randrange(3)):  # the backlog, and that it was all
             await page.next()
         text, place = text + page.text(run.pk), page.place or place
@@ -107,7 +107,7 @@ async def test_a_browsers_own_reader_goes_on_by_the_id_of_the_last_event(
         await first.until(lambda frame, word=word: word in first.text(run.pk))
         place = first.place
     channel.put(delta("three"))
-    assert await asyncio.to_thread(publisher().flush, 10)
+    assert await asyncio.to_thread(here().publisher.flush, 10)
     second = await events_of(ada, conversation, last=place)
     await second.until(lambda frame: frame["type"] == "caught_up")
 
@@ -123,7 +123,7 @@ async def test_a_response_ends_when_it_has_been_long_enough_and_the_next_loses_n
     piece = "x" * 1_000_000
     for _ in range(MAX_CHARACTERS // len(piece) + 2):
         channel.put(delta(piece))
-        assert await asyncio.to_thread(publisher().flush, 10)
+        assert await asyncio.to_thread(here().publisher.flush, 10)
     code = await page.closed()
     rest = await events_of(ada, conversation, page.place)
     await rest.until(lambda frame: frame["type"] == "caught_up")

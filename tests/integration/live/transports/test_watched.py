@@ -7,8 +7,8 @@ from channels.db import database_sync_to_async
 from prometheus_client import REGISTRY
 
 from chat.models import Conversation, Run, User
-from chat.runs.worker import runner
 from chat.stream.streams import client, run_key
+from tests.integration.here import here
 
 
 def figure(name: str, **labels: str) -> float:
@@ -59,6 +59,6 @@ async def test_a_run_that_is_sent_as_it_is_stored_is_counted(
 
 def _ended(asked: Callable[..., Run]) -> Run:
     run = asked([{"say": "Final Answer: 4"}])
-    runner.work(run.pk)
+    here().work(run.pk)
     client().delete(run_key(run.pk))  # as Redis does ten minutes after the end
     return run

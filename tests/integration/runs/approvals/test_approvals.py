@@ -19,13 +19,12 @@ from chat.runs import approvals, tools
 from chat.runs.approvals import NotOpen, decide, expire
 from chat.runs.lease import LeaseLost
 from chat.runs.stop import stop
-from chat.runs.worker import runner
-from chat.runs.worker.heartbeat import watch
+from chat.runs.worker.attempt import MAX_ATTEMPTS
 from chat.search.find import find
 from chat.search.query import parse
 from chat.stream.deferred import deferred
-from chat.stream.publisher import publisher
 from chat.stream.streams import run_key
+from tests.integration.here import here
 
 PAY = 'Thought: It is due.\nAction: bank__pay\nAction Input: {"to": "Eve", "amount": 7}'
 SUM = 'Thought: I reckon.\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
@@ -74,18 +73,16 @@ class Bank:
 def bank(settings: Any, tmp_path: Path) -> Iterator[Bank]:
     bank = Bank(tmp_path)
     settings.TOOL_ENVIRONMENT = {**settings.TOOL_ENVIRONMENT, "TURNSTONE_MCP": str(bank.file)}
-    tools.setup.cache_clear()
     yield bank
-    for server in tools.setup().mcp_servers:
+    for server in here().tools().mcp_servers:
         connected(server).close()
-    tools.setup.cache_clear()
 
 
 @pytest.fixture
 def payment(asked: Callable[..., Run], bank: Bank) -> Run:
     """Give a run that waits for its owner to allow a payment, which is made once at most."""
     run = asked([{"say": PAY}, {"say": DONE}], tools=("bank__*",))
-    runner.work(run.pk)
+    here().work(run.pk)
     run.refresh_from_db()
     return run
 
@@ -94,7 +91,7 @@ def payment(asked: Callable[..., Run], bank: Bank) -> Run:
 def parked(asked: Callable[..., Run]) -> Run:
     """Give a run that waits for its owner to allow a sum."""
     run = asked([{"say": SUM}, {"say": DONE}], tools=("calculator",), approve=("calculator",))
-    runner.work(run.pk)
+    here().work(run.pk)
     run.refresh_from_db()
     return run
 
@@ -114,7 +111,7 @@ def first_action(run: Run) -> Action:
 
 def told(run: Run, valkey: Any) -> list[dict[str, Any]]:
     """Return all events that the run's stream tells."""
-    publisher().flush(10)
+    here().publisher.flush(10)
     deferred().flush(10)
     entries = valkey.xrange(run_key(run.pk))
     return [event for _, fields in entries for event in json.loads(fields[b"d"])]
@@ -158,7 +155,7 @@ def test_what_waits_for_its_owner_is_found_by_them_and_by_nobody_else(
     assert not finds(bob, "status:waiting")
 
     decide(payment.approvals.get(), by=ada, grant=True)
-    runner.work(payment.pk)
+    here().work(payment.pk)
 
     assert finds(ada, '"paid 7 to eve" status:answered')
     assert not finds(ada, "status:waiting")
@@ -176,7 +173,7 @@ def test_an_allowed_action_runs_once_and_the_run_goes_on(
 ) -> None:
     decide(payment.approvals.get(), by=ada, grant=True)
     assert seen(payment, status=RunStatus.INTERRUPTED)()
-    runner.work(payment.pk)
+    here().work(payment.pk)
 
     payment.refresh_from_db()
     row = payment.approvals.get()
@@ -192,7 +189,7 @@ def test_the_answer_is_told_before_the_next_worker_begins(
     decide(parked.approvals.get(), by=ada, grant=True)
     wait_for(lambda: told(parked, valkey)[-1]["type"] == "run.interrupted", "the answer")
     decided, interrupted = told(parked, valkey)[-2:]
-    runner.work(parked.pk)
+    here().work(parked.pk)
 
     ids = [entry.decode() for entry, _ in valkey.xrange(run_key(parked.pk))]
     assert (decided["type"], interrupted["type"]) == ("approval.decided", "run.interrupted")
@@ -216,11 +213,11 @@ def test_a_question_whose_commit_was_not_answered_is_asked_once_and_told(
 
     def break_off() -> None:
         if has_looked:  # the run is not held any more, so this worker is told to let go of it
-            watch()._look()
+            here().watch._look()
         raise OperationalError("The connection is gone, and nobody knows what became of it.")
 
     with connection.execute_wrapper(lose_the_answer):
-        runner.work(run.pk)
+        here().work(run.pk)
 
     run.refresh_from_db()
     assert lost
@@ -236,7 +233,7 @@ def test_a_refused_action_does_not_run_and_the_model_is_told_why(
     payment: Run, ada: User, bank: Bank
 ) -> None:
     decide(payment.approvals.get(), by=ada, grant=False, feedback=" Ask Bob\0 first. ")
-    runner.work(payment.pk)
+    here().work(payment.pk)
 
     payment.refresh_from_db()
     action = first_action(payment)
@@ -289,7 +286,7 @@ def test_silence_is_a_no(parked: Run) -> None:
     assert seen(parked, status=RunStatus.WAITING)()
     parked.approvals.update(expires_at=timezone.now() - timedelta(seconds=1))
     expire()
-    runner.work(parked.pk)
+    here().work(parked.pk)
 
     parked.refresh_from_db()
     assert (parked.status, parked.answer) == (RunStatus.SUCCEEDED, "Done.")
@@ -308,7 +305,7 @@ def test_an_answer_that_comes_too_late_is_no_answer(parked: Run, ada: User) -> N
 def test_the_time_to_answer_is_a_setting(asked: Callable[..., Run], settings: Any) -> None:
     settings.APPROVAL_SECONDS = 60
     run = asked([{"say": SUM}, {"say": DONE}], tools=("calculator",), approve=("calculator",))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     assert run.approvals.get().expires_at <= timezone.now() + timedelta(seconds=60)
 
@@ -320,7 +317,7 @@ def test_a_waiting_run_is_stopped_at_once_and_its_question_withdrawn(
     row = payment.approvals.get()
     with pytest.raises(NotOpen, match="stopped"):
         decide(row, by=ada, grant=True)
-    runner.work(payment.pk)
+    here().work(payment.pk)
 
     payment.refresh_from_db()
     assert (payment.status, last(payment).status) == (RunStatus.STOPPED, TurnStatus.INTERRUPTED)
@@ -331,7 +328,7 @@ def test_a_waiting_run_is_stopped_at_once_and_its_question_withdrawn(
 def test_a_stop_that_comes_while_it_is_about_to_ask_ends_the_run(asked: Callable[..., Run]) -> None:
     run = asked([{"say": SUM}], tools=("calculator",), approve=("calculator",))
     Run.objects.filter(pk=run.pk).update(stop_requested_at=timezone.now())
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.approvals.count()) == (RunStatus.STOPPED, 0)
@@ -341,11 +338,11 @@ def test_a_worker_that_finds_the_question_still_open_parks_the_run_again(
     payment: Run, ada: User, bank: Bank, valkey: Any
 ) -> None:
     Run.objects.filter(pk=payment.pk).update(status=RunStatus.INTERRUPTED)
-    runner.work(payment.pk)
+    here().work(payment.pk)
     assert seen(payment, status=RunStatus.WAITING, attempt=2)()
     assert told(payment, valkey)[-1]["type"] == "approval.requested"
     decide(payment.approvals.get(), by=ada, grant=True)
-    runner.work(payment.pk)
+    here().work(payment.pk)
 
     assert seen(payment, status=RunStatus.SUCCEEDED)()
     assert bank.paid == ["Eve 7"]
@@ -362,7 +359,7 @@ def test_what_began_under_an_answer_is_not_begun_again(
             status=RunStatus.INTERRUPTED, claimed_at=None, lease_until=None
         )
         workers.wait()
-        runner.work(payment.pk)
+        here().work(payment.pk)
 
     payment.refresh_from_db()
     assert (payment.status, bank.paid) == (RunStatus.SUCCEEDED, ["Eve 7"])
@@ -374,7 +371,7 @@ def test_what_is_run_is_what_was_asked_about_to_the_letter(
 ) -> None:
     decide(payment.approvals.get(), by=ada, grant=True)
     Action.objects.filter(turn__run=payment).update(inputs={"to": "Mallory", "amount": 7})
-    runner.work(payment.pk)
+    here().work(payment.pk)
 
     payment.refresh_from_db()
     assert (payment.status, bank.paid) == (RunStatus.SUCCEEDED, [])
@@ -383,7 +380,7 @@ def test_what_is_run_is_what_was_asked_about_to_the_letter(
 
 def test_any_tool_can_be_made_to_ask(parked: Run, ada: User) -> None:
     decide(parked.approvals.get(), by=ada, grant=True)
-    runner.work(parked.pk)
+    here().work(parked.pk)
 
     parked.refresh_from_db()
     assert (parked.status, first_action(parked).observation) == (RunStatus.SUCCEEDED, "42")
@@ -392,7 +389,7 @@ def test_any_tool_can_be_made_to_ask(parked: Run, ada: User) -> None:
 
 def test_a_slip_in_the_name_of_a_tool_to_ask_about_fails_the_run(asked: Callable[..., Run]) -> None:
     run = asked([{"say": SUM}], tools=("calculator",), approve=("calculater",))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.reason) == (RunStatus.FAILED, "configuration")
@@ -402,7 +399,7 @@ def test_a_slip_in_the_name_of_a_tool_to_ask_about_fails_the_run(asked: Callable
 def test_each_action_is_asked_about_and_answers_are_not_attempts_gone_wrong(
     asked: Callable[..., Run], ada: User
 ) -> None:
-    many = runner.MAX_ATTEMPTS + 2
+    many = MAX_ATTEMPTS + 2
     script = [
         {"say": f'Action: calculator\nAction Input: {{"expression": "1 + {number}"}}'}
         for number in range(many)
@@ -413,10 +410,10 @@ def test_each_action_is_asked_about_and_answers_are_not_attempts_gone_wrong(
         approve=("calculator",),
         limits={"max_turns": many + 1},
     )
-    runner.work(run.pk)
+    here().work(run.pk)
     for _ in range(many):
         decide(run.approvals.get(status=ApprovalStatus.PENDING), by=ada, grant=True)
-        runner.work(run.pk)
+        here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.turns.count()) == (RunStatus.SUCCEEDED, many + 1)
@@ -439,11 +436,11 @@ def test_an_approval_of_a_run_that_ended_is_withdrawn(parked: Run) -> None:
 def test_a_worker_that_lost_its_run_cannot_ask_in_it(parked: Run, ada: User) -> None:
     asker_run = Run.objects.get(pk=parked.pk)
     control = Control()
-    channel = publisher().open(parked.pk, 1, control)
+    channel = here().publisher.open(parked.pk, 1, control)
     action = first_action(parked)
     parked.approvals.all().delete()
     Run.objects.filter(pk=parked.pk).update(attempt=2)
-    kit = tools.tools_for(asker_run, ["calculator"])
+    kit = tools.tools_for(asker_run, ["calculator"], here().tools())
     call = action.as_contract().call
     assert call is not None
 
@@ -482,7 +479,7 @@ def test_answers_time_stop_and_workers_at_once_leave_one_truth(
     asked: Callable[..., Run], ada: User, is_stopped: bool, is_late: bool
 ) -> None:
     run = asked([{"say": SUM}, {"say": DONE}], tools=("calculator",), approve=("calculator",))
-    runner.work(run.pk)
+    here().work(run.pk)
     row = run.approvals.get()
     if is_late:
         run.approvals.update(expires_at=timezone.now() + timedelta(milliseconds=20))
@@ -494,12 +491,12 @@ def test_answers_time_stop_and_workers_at_once_leave_one_truth(
         lambda: stop(run) if is_stopped else None,
         expire,
         expire,
-        lambda: runner.work(run.pk),
-        lambda: runner.work(run.pk),
+        lambda: here().work(run.pk),
+        lambda: here().work(run.pk),
     )
     run.approvals.filter(status=ApprovalStatus.PENDING).update(expires_at=timezone.now())
     expire()
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     row.refresh_from_db()

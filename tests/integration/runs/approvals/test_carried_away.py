@@ -12,7 +12,7 @@ from chat.models import Conversation, PolicyVersion, Run, RunStatus, User
 from chat.operations.verify import Verdict, verify
 from chat.runs.approvals import decide
 from chat.runs.ask import ask
-from chat.runs.worker import runner
+from tests.integration.here import here
 from tests.page_server import Page
 
 SECRET = "xyzzy-diagnosis"
@@ -33,7 +33,7 @@ def obeying(
     settings.NETWORK_TOOLS = True
     set_up(TURNSTONE_HTTP_ALLOW=page.place)
     past = asked([{"say": DONE}], question=f"My doctor speaks of {SECRET}.")
-    runner.work(past.pk)
+    here().work(past.pk)
     script = [
         act("http_get", url=page.url),
         act("search_transcripts", query=SECRET),
@@ -47,7 +47,7 @@ def obeying(
         policy_version=version,
         client_message_id=uuid4(),
     )
-    runner.work(run.pk)
+    here().work(run.pk)
     run.refresh_from_db()
     return run
 
@@ -72,7 +72,7 @@ def test_the_card_says_why_it_asks(obeying: Run, ada: User, client: Client) -> N
 
 def test_a_no_keeps_it_here_and_the_run_goes_on(obeying: Run, page: Page) -> None:
     decide(obeying.approvals.get(), by=obeying.conversation.owner, grant=False)
-    runner.work(obeying.pk)
+    here().work(obeying.pk)
 
     obeying.refresh_from_db()
     assert (obeying.status, obeying.answer) == (RunStatus.SUCCEEDED, "Done.")
@@ -81,7 +81,7 @@ def test_a_no_keeps_it_here_and_the_run_goes_on(obeying: Run, page: Page) -> Non
 
 def test_a_yes_lets_it_go(obeying: Run, page: Page) -> None:
     decide(obeying.approvals.get(), by=obeying.conversation.owner, grant=True)
-    runner.work(obeying.pk)
+    here().work(obeying.pk)
 
     obeying.refresh_from_db()
     assert obeying.status == RunStatus.SUCCEEDED
@@ -94,7 +94,7 @@ def test_a_worker_that_takes_over_before_the_question_was_stored_asks_it(
     obeying.approvals.all().delete()
     Run.objects.filter(pk=obeying.pk).update(status=RunStatus.INTERRUPTED)
 
-    runner.work(obeying.pk)
+    here().work(obeying.pk)
 
     obeying.refresh_from_db()
     assert (obeying.status, obeying.approvals.count()) == (RunStatus.WAITING, 1)
@@ -105,7 +105,7 @@ def test_a_later_question_of_the_conversation_asks_before_its_first_call(
     obeying: Run, scripted: Scripted, page: Page
 ) -> None:
     decide(obeying.approvals.get(), by=obeying.conversation.owner, grant=False)
-    runner.work(obeying.pk)
+    here().work(obeying.pk)
     obeying.refresh_from_db()
     follower = ask(
         obeying.conversation,
@@ -114,7 +114,7 @@ def test_a_later_question_of_the_conversation_asks_before_its_first_call(
         client_message_id=uuid4(),
     )
 
-    runner.work(follower.pk)
+    here().work(follower.pk)
 
     follower.refresh_from_db()
     assert follower.status == RunStatus.WAITING
@@ -123,7 +123,7 @@ def test_a_later_question_of_the_conversation_asks_before_its_first_call(
 
 def test_the_run_is_replayed_as_it_was(obeying: Run) -> None:
     decide(obeying.approvals.get(), by=obeying.conversation.owner, grant=False)
-    runner.work(obeying.pk)
+    here().work(obeying.pk)
     obeying.refresh_from_db()
 
     assert verify(obeying).verdict is Verdict.AGREES

@@ -7,7 +7,7 @@ import pytest
 
 from chat.models import Run, RunStatus
 from chat.runs.spent import spent
-from chat.runs.worker import runner
+from tests.integration.here import here
 
 pytestmark = pytest.mark.services
 
@@ -39,7 +39,7 @@ def test_a_run_that_has_spent_its_budget_ends_with_its_best_answer(
     best = {"say": "Two, it seems.", "usage": USAGE}
     run = asked([LOOK, LOOK, best], tools=("calculator",), limits={"tokens": 150})
 
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.reason, run.partial) == (RunStatus.EXHAUSTED, "budget", True)
@@ -52,7 +52,7 @@ def test_what_earlier_attempts_have_spent_counts(asked: Callable[..., Run]) -> N
     call(run, input_tokens=70, output_tokens=30, error="Interrupted")
     Run.objects.filter(pk=run.pk).update(attempt=1)
 
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.reason, run.turns.count()) == ("budget", 0)
@@ -72,7 +72,7 @@ def test_a_limit_of_money_without_a_price_ends_the_run_in_words(asked: Callable[
     model = {"provider": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "m"}
     run = asked([], model=model, limits={"cost": 1})
 
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.reason) == (RunStatus.FAILED, "configuration")

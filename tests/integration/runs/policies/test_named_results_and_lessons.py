@@ -7,7 +7,7 @@ import pytest
 
 from chat.models import Action, Run, RunStatus, Turn, TurnStatus
 from chat.policies import offered
-from chat.runs.worker import runner
+from tests.integration.here import here
 
 pytestmark = pytest.mark.services
 
@@ -69,11 +69,11 @@ def ending(run: Run) -> dict[str, Any]:
 
 @pytest.mark.parametrize("turns", [0, 1, 2])
 def test_another_worker_goes_on_where_the_turns_end(run: Run, turns: int) -> None:
-    runner.work(run.pk)
+    here().work(run.pk)
     whole = ending(run)
     fall_back(run, turns)
 
-    runner.work(run.pk)
+    here().work(run.pk)
 
     assert ending(run) == whole
     assert whole["end"][0] == RunStatus.SUCCEEDED
@@ -81,11 +81,11 @@ def test_another_worker_goes_on_where_the_turns_end(run: Run, turns: int) -> Non
 
 def test_a_step_that_is_the_model_s_own_is_made_again(asked: Callable[..., Run]) -> None:
     run = asked([{"say": text} for text in REWOO], tools=("calculator",), policy="rewoo")
-    runner.work(run.pk)
+    here().work(run.pk)
     whole = ending(run)
     fall_back(run, 2, is_open=True)
 
-    runner.work(run.pk)
+    here().work(run.pk)
 
     assert ending(run) == whole
     assert whole["end"][1] == "It is **8**."

@@ -9,8 +9,8 @@ import pytest
 from agents.policies.spec import PolicySpec
 from chat.models import Policy, Run, RunStatus, Turn, TurnStatus
 from chat.policies import offered
-from chat.runs.worker import runner
 from chat.stream.render import render_run
+from tests.integration.here import here
 
 pytestmark = pytest.mark.services
 
@@ -51,7 +51,7 @@ def ending(run: Run) -> dict[str, Any]:
 
 
 def test_a_planned_run_is_stored_call_by_call_and_says_what_failed(planned: Run) -> None:
-    runner.work(planned.pk)
+    here().work(planned.pk)
 
     planned.refresh_from_db()
     first, second, last = planned.turns.all()
@@ -71,17 +71,17 @@ def test_a_planned_run_is_stored_call_by_call_and_says_what_failed(planned: Run)
 
 @pytest.mark.parametrize("turns", [0, 1, 2])
 def test_another_worker_goes_on_with_the_plan_that_is_stored(planned: Run, turns: int) -> None:
-    runner.work(planned.pk)
+    here().work(planned.pk)
     whole = ending(planned)
     fall_back(planned, turns)
 
-    runner.work(planned.pk)
+    here().work(planned.pk)
 
     assert ending(planned) == whole
 
 
 def test_the_page_says_that_the_answer_is_partial_and_why(planned: Run) -> None:
-    runner.work(planned.pk)
+    here().work(planned.pk)
 
     planned.refresh_from_db()
     page = render_run(planned)

@@ -9,8 +9,8 @@ import pytest
 from agents.policies.spec import PolicySpec
 from chat.models import Policy, Run, RunStatus, Turn
 from chat.policies import offered
-from chat.runs.worker import runner
 from chat.stream.render import render_run
+from tests.integration.here import here
 
 pytestmark = pytest.mark.services
 
@@ -68,7 +68,7 @@ def test_a_plan_is_stored_and_its_goals_are_reached_turn_by_turn(
 ) -> None:
     run = planned(REACHED)
 
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     plan, sum_up, reached, answer = run.turns.all()
@@ -84,11 +84,11 @@ def test_another_worker_goes_on_with_the_plan_that_is_stored(
     planned: Callable[[list[dict[str, Any]]], Run], turns: int
 ) -> None:
     run = planned(REACHED)
-    runner.work(run.pk)
+    here().work(run.pk)
     whole = ending(run)
     fall_back(run, turns)
 
-    runner.work(run.pk)
+    here().work(run.pk)
 
     assert ending(run) == whole
 
@@ -98,7 +98,7 @@ def test_a_failed_goal_fails_the_run_and_the_page_says_why(
 ) -> None:
     run = planned(FAILED)
 
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.reason) == (RunStatus.FAILED, "gave_up")

@@ -8,7 +8,7 @@ import pytest
 
 from chat.models import ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.policies import offered
-from chat.runs.worker import runner
+from tests.integration.here import here
 
 QUICK = {"backoff_seconds": 0.01}
 ANSWER = "I know now.\n<__final_answer__>It is **4**.</__final_answer__>"
@@ -44,7 +44,7 @@ def ending(run: Run) -> dict[str, Any]:
 
 def test_each_try_is_a_turn_and_each_repair_a_call(asked: Callable[..., Run]) -> None:
     run = asked(SCRIPT, **FIELDS)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     turns = list(run.turns.all())
@@ -66,7 +66,7 @@ def test_another_worker_repairs_on_from_the_turns_that_are_stored(
     asked: Callable[..., Run], kept: int
 ) -> None:
     run = asked(SCRIPT, **FIELDS)
-    runner.work(run.pk)
+    here().work(run.pk)
     whole = ending(run)
     run.model_calls.filter(turn_index__gte=kept).delete()
     run.turns.filter(index__gte=kept).delete()
@@ -74,7 +74,7 @@ def test_another_worker_repairs_on_from_the_turns_that_are_stored(
         status=RunStatus.INTERRUPTED, ended_at=None, reason="", answer="", partial=False
     )
 
-    runner.work(run.pk)
+    here().work(run.pk)
 
     assert ending(run) == whole
 

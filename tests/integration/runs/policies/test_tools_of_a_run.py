@@ -17,7 +17,7 @@ from chat.runs.approvals import decide
 from chat.runs.ask import ask
 from chat.runs.resume import history
 from chat.runs.words import status_in_words
-from chat.runs.worker import runner
+from tests.integration.here import here
 from tests.page_server import Page
 
 ASK = 'Thought: It is not said.\nAction: ask_user\nAction Input: {"question": "Which city?"}'
@@ -30,7 +30,7 @@ def test_a_question_back_ends_the_run_and_the_next_message_goes_on_from_it(
     conversation: Conversation,
 ) -> None:
     run = asked([{"say": ASK}], question="What is the weather?", tools=("ask_user",))
-    runner.work(run.pk)
+    here().work(run.pk)
     run.refresh_from_db()
     follower = ask(
         conversation,
@@ -51,12 +51,12 @@ def test_a_question_back_that_was_stored_before_a_crash_ends_the_run_on_the_next
     asked: Callable[..., Run],
 ) -> None:
     run = asked([{"say": ASK}], tools=("ask_user",))
-    runner.work(run.pk)
+    here().work(run.pk)
     Run.objects.filter(pk=run.pk).update(
         status=RunStatus.INTERRUPTED, reason="", answer="", ended_at=None
     )
 
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.reason, run.answer, run.turns.count()) == ("asked", "Which city?", 1)
@@ -72,7 +72,7 @@ def test_a_server_that_is_down_leaves_the_run_its_other_tools(
     action = "Action: down__x\nAction Input: {}"
 
     run = asked([{"say": action}, {"say": ANSWER}], tools=("calculator", "down__*"))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "Done.")
@@ -81,7 +81,7 @@ def test_a_server_that_is_down_leaves_the_run_its_other_tools(
 
 def test_an_unknown_tool_fails_the_run_in_words(asked: Callable[..., Run]) -> None:
     run = asked([{"say": ANSWER}], tools=("calculator", "teleport"))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.reason) == (RunStatus.FAILED, "configuration")
@@ -140,7 +140,7 @@ def test_a_run_of_an_old_version_reaches_nothing_after_the_network_was_switched_
     fetch = f"Thought: I look.\nAction: http_get\nAction Input: {page.url}"
 
     run = asked([{"say": fetch}, {"say": ANSWER}], tools=("calculator", "http_get"))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, page.heard) == (RunStatus.SUCCEEDED, [])
@@ -154,11 +154,11 @@ def test_a_yes_that_comes_after_the_network_was_switched_off_reaches_nothing(
     set_up(TURNSTONE_HTTP_ALLOW=page.place)
     fetch = f"Thought: I look.\nAction: http_get\nAction Input: {page.url}"
     run = asked([{"say": fetch}, {"say": ANSWER}], tools=("http_get",), approve=("http_get",))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     settings.NETWORK_TOOLS = False
     decide(run.approvals.get(), by=run.conversation.owner, grant=True)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, page.heard) == (RunStatus.SUCCEEDED, [])
@@ -170,7 +170,7 @@ def test_the_careful_policy_asks_about_all_that_runs_code_or_reaches_out(
     settings.NETWORK_TOOLS = True
     publish_seeds()
     spec = Policy.objects.get(slug="careful").latest.spec
-    kit = tools.tools_for(asked([{"say": ANSWER}]), spec.tools)
+    kit = tools.tools_for(asked([{"say": ANSWER}]), spec.tools, tools.read_setup())
 
     is_asked = {tool.name for tool in kit.tools if needs_approval(tool, spec.approve)}
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.conf import settings
 
 from chat.models import ModelCall, Run, RunStatus, TurnStatus
-from chat.runs.worker import runner
+from tests.integration.here import here
 
 ACTION = 'Thought: I should compute.\nAction: calculator\nAction Input: {"expression": "2 + 2"}'
 ANSWER = "Thought: I know now.\nFinal Answer: It is **4**."
@@ -13,7 +13,7 @@ ANSWER = "Thought: I know now.\nFinal Answer: It is **4**."
 
 def test_a_run_is_stored_turn_by_turn_with_its_answer(asked: Callable[..., Run]) -> None:
     run = asked([{"say": ACTION}, {"say": ANSWER}], tools=("calculator",))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     first, last = run.turns.all()
@@ -37,5 +37,5 @@ def test_the_inputs_of_an_action_keep_their_order(asked: Callable[..., Run]) -> 
     inputs = '{"value": 2, "from_unit": "km", "to_unit": "m"}'
     action = f"Thought: So.\nAction: convert_units\nAction Input: {inputs}"
     run = asked([{"say": action}, {"say": ANSWER}], tools=("convert_units",))
-    runner.work(run.pk)
+    here().work(run.pk)
     assert list(run.turns.get(index=0).actions[0].inputs or ()) == ["value", "from_unit", "to_unit"]

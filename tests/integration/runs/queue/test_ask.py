@@ -16,8 +16,8 @@ from chat.policies import offered, publish_seeds
 from chat.runs.ask import ask
 from chat.runs.resume import history
 from chat.runs.validation import InvalidQuestion
-from chat.runs.worker import runner
 from chat.stream.deferred import deferred
+from tests.integration.here import here
 
 Scripted = Callable[..., PolicyVersion]
 
@@ -171,7 +171,7 @@ def test_a_run_of_another_conversation_cannot_be_followed(
 
 def test_only_answered_runs_of_the_thread_are_remembered(asked: Callable[..., Run]) -> None:
     for script in ([{"say": "Final Answer: 4"}], [{"fail": "busy"}], [{"say": "Final Answer: 6"}]):
-        runner.work(asked(script, question=f"Ask {len(script)}").pk)
+        here().work(asked(script, question=f"Ask {len(script)}").pk)
     assert history(asked([])) == [
         Exchange(question="Ask 1", answer="4"),
         Exchange(question="Ask 1", answer="6"),

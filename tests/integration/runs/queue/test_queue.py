@@ -22,9 +22,8 @@ from chat.runs.ending import give_up
 from chat.runs.lease import LeaseLost, claim
 from chat.runs.queue import ahead_of, anybody_waits, claim_next
 from chat.runs.stop import request_stop
-from chat.runs.worker import runner
 from chat.runs.worker.queue_repair import repair_queues
-from chat.runs.worker.reaper import reaper
+from tests.integration.here import here
 
 Ask = Callable[..., list[Run]]
 
@@ -193,7 +192,7 @@ def test_a_line_that_is_not_let_go_of_keeps_no_worker_waiting_for_long(
     began: list[bool] = []
     with transaction.atomic():
         Queue.objects.select_for_update().get(owner=ada)
-        in_a_thread(lambda: began.append(runner.work_next()))
+        in_a_thread(lambda: began.append(here().work_next()))
     assert began == [False]
 
 
@@ -377,7 +376,7 @@ def test_the_reaper_reads_no_run_that_has_ended(
     )
     with connection.cursor() as cursor, CaptureQueriesContext(connection) as seen:
         cursor.execute("ANALYZE")
-        reaper().look()
+        here().reaper.look()
         asked = [query["sql"] for query in seen if "chat_run" in query["sql"]]
         plans = []
         for sql in asked:

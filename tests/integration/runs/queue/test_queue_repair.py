@@ -8,7 +8,7 @@ from django.db import connection
 from chat.models import Queue, Run, RunStatus, User
 from chat.runs.queue import claim_next
 from chat.runs.worker.queue_repair import repair_queues
-from chat.runs.worker.reaper import Reaper
+from tests.integration.here import here
 
 
 @pytest.fixture
@@ -46,6 +46,6 @@ def test_a_worker_puts_wrong_lines_right_when_it_begins(
     waiting: Run, wait_for: Callable[..., None]
 ) -> None:
     Queue.objects.all().delete()
-    Reaper().look()
+    here().reaper.look()
     answered = Run.objects.filter(pk=waiting.pk, status=RunStatus.SUCCEEDED)
     wait_for(answered.exists, "the answer")

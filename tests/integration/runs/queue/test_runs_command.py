@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from chat.models import Run, RunStatus, User
 from chat.runs.lease import LeaseLost, claim, fence
-from chat.runs.worker import runner
+from tests.integration.here import here
 
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
 ANSWER = "Final Answer: It is **42**."
@@ -29,7 +29,7 @@ def runs(*words: str) -> str:
 def answered(asked: Callable[..., Run]) -> Run:
     """Make a run that was answered after one action."""
     run = asked([{"say": CALCULATION}, {"say": ANSWER}], tools=("calculator",))
-    runner.work(run.pk)
+    here().work(run.pk)
     return run
 
 
@@ -98,7 +98,7 @@ def test_a_run_is_taken_from_its_worker_which_can_write_no_more(held: Run) -> No
     assert words == f"Run {held.pk} was taken from far:1:x and put back into the queue.\n"
     with pytest.raises(LeaseLost):
         fence(held, message="late")
-    runner.work(held.pk)
+    here().work(held.pk)
     held.refresh_from_db()
     assert (held.status, held.answer, held.attempt) == (RunStatus.SUCCEEDED, "It is **42**.", 2)
 

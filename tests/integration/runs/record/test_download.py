@@ -21,9 +21,9 @@ from agents.tools.catalogue import toolkit
 from chat.models import ModelCall, Run, User
 from chat.runs.record.requests import CallLog
 from chat.runs.record.statements import store
-from chat.runs.worker import runner
 from chat.transcripts.download import as_json, as_markdown
 from chat.transcripts.portions import PORTION, carried
+from tests.integration.here import here
 from tests.integration.reading.answers import text_of
 from tests.integration.runs.record.test_model_calls import call, request
 from tests.stored_turns import store_turn
@@ -95,7 +95,7 @@ def test_a_run_can_be_rebuilt_and_replayed_from_its_file_alone(
     model = {"provider": "demo"}
     fields: dict[str, Any] = {"settings": {"planning": "always"}} if policy == "planned" else {}
     run = asked([], question, policy=policy, model=model, tools=("calculator",), **fields)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     content = downloaded(run, ada)
 

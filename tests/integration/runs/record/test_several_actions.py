@@ -13,8 +13,8 @@ from chat.models import Action, Conversation, PolicyVersion, Run, RunStatus, Tur
 from chat.operations.verify import Verdict, verify
 from chat.runs.approvals import decide
 from chat.runs.ask import ask
-from chat.runs.worker import runner
 from chat.stream.render import render_turn
+from tests.integration.here import here
 from tests.worker_stage.worker import Stage
 
 ANSWER = "I know now.\n<__final_answer__>Done.</__final_answer__>"
@@ -38,7 +38,7 @@ THREE = {"say": "\n".join(["I do all.", *map(calculate, ("1 + 1", "2 + 2", "3 + 
 
 def test_the_calls_of_one_reply_are_the_actions_of_one_turn(asked: Callable[..., Run]) -> None:
     run = asked([THREE, {"say": ANSWER}], **FIELDS)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     first, last = run.turns.all()
@@ -62,14 +62,14 @@ def test_three_actions_of_one_turn_take_fewer_writes_than_of_three(
 def writes(run: Run) -> int:
     """Return how many statements store turns while the run is worked on."""
     with CaptureQueriesContext(connection) as queries:
-        runner.work(run.pk)
+        here().work(run.pk)
     return sum('INSERT INTO "chat_turn"' in query["sql"] for query in queries)
 
 
 def test_what_fails_among_several_lets_the_next_one_run(asked: Callable[..., Run]) -> None:
     several = "\n".join(["All.", calculate("2 +"), call("calculater"), calculate("2 + 2")])
     run = asked([{"say": several}, {"say": ANSWER}], **FIELDS)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     errors = [action.error for action in run.turns.get(index=0).actions]
     assert errors == ["ToolFailed", "ToolNotFound", ""]
@@ -80,7 +80,7 @@ def test_what_fails_among_several_lets_the_next_one_run(asked: Callable[..., Run
 def test_what_stands_behind_a_question_back_does_not_run(asked: Callable[..., Run]) -> None:
     several = "\n".join(["I ask.", call("ask_user", question="Which?"), calculate("2 + 2")])
     run = asked([{"say": several}], policy="self_repair", tools=("calculator", "ask_user"))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     turn = run.turns.get()
@@ -95,13 +95,13 @@ def test_each_action_is_asked_about_by_itself(asked: Callable[..., Run], ada: Us
     run = asked([THREE, {"say": ANSWER}], **FIELDS, approve=("calculator",))
     verdicts = (True, False, True)
     for position, verdict in enumerate(verdicts):
-        runner.work(run.pk)
+        here().work(run.pk)
         run.refresh_from_db()
         pending = run.approvals.get(status="pending")
         assert (run.status, pending.turn_index, pending.position) == ("waiting", 0, position)
         assert pending.inputs == {"expression": f"{position + 1} + {position + 1}"}
         decide(pending, by=ada, grant=verdict)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     first = run.turns.get(index=0)
@@ -115,10 +115,10 @@ def test_another_worker_goes_on_with_the_action_that_has_not_been_observed(
     asked: Callable[..., Run], kept: int
 ) -> None:
     run = asked([THREE, {"say": ANSWER}], **FIELDS)
-    runner.work(run.pk)
+    here().work(run.pk)
     whole = [told(turn) for turn in run.turns.all()]
     interrupt(run, kept)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert [told(turn) for turn in run.turns.all()] == whole

@@ -15,7 +15,7 @@ from chat.operations.verify import Verdict, verify
 from chat.runs.ask import ask
 from chat.runs.resume import history
 from chat.runs.stop import stop
-from chat.runs.worker import runner
+from tests.integration.here import here
 
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
 MULTIPLICATION = CALCULATION.replace("6 * 7", "6 * 8")
@@ -33,7 +33,7 @@ def verdict(run: Run) -> tuple[Verdict, str]:
 def answered(asked: Callable[..., Run]) -> Run:
     """Make a run of two turns that was answered."""
     run = asked([{"say": CALCULATION}, {"say": ANSWER}], tools=("calculator",))
-    runner.work(run.pk)
+    here().work(run.pk)
     run.refresh_from_db()
     assert run.status == RunStatus.SUCCEEDED
     return run
@@ -50,7 +50,7 @@ def test_a_run_of_every_policy_replays_to_its_outcome(
     spec = {"policy": policy, "model": {"provider": "demo"}, "tools": TOOLS}
     version = row.publish(PolicySpec.model_validate(spec))
     run = ask(conversation, question, policy_version=version, client_message_id=uuid.uuid4())
-    runner.work(run.pk)
+    here().work(run.pk)
 
     assert verdict(run) == (Verdict.AGREES, "")
     assert run.turns.exists()
@@ -90,7 +90,7 @@ FAILING: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
 def test_a_run_that_went_wrong_replays_as_well(asked: Callable[..., Run], case: str) -> None:
     script, fields = FAILING[case]
     run = asked(script, tools=("calculator",), **fields)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     assert verdict(run) == (Verdict.AGREES, "")
     assert not run.is_live
@@ -268,8 +268,8 @@ def test_a_second_question_that_did_not_see_the_first_answer_is_replayed_without
     first = asked([{"say": "Final Answer: one"}])
     settings = {"settings": {"settle_goal": True}}
     second = asked([{"say": goal}, {"say": "Final Answer: two"}], **settings)
-    runner.work(second.pk)
-    runner.work(first.pk)
+    here().work(second.pk)
+    here().work(first.pk)
 
     assert first.pk == second.parent_id
     assert verdict(second) == (Verdict.AGREES, "")
@@ -278,7 +278,7 @@ def test_a_second_question_that_did_not_see_the_first_answer_is_replayed_without
 
 def test_a_run_that_its_policy_version_failed_agrees_with_itself(asked: Callable[..., Run]) -> None:
     run = asked([{"say": ANSWER}], approve=("abacus",))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     assert verdict(run) == (Verdict.AGREES, "")
     assert run.reason == "configuration"
@@ -291,7 +291,7 @@ def test_goals_that_are_reached_and_failed_replay(asked: Callable[..., Run]) -> 
     replies = [plan, json.dumps({"action": done}), json.dumps({"action": fail}), '{"goals": []}']
     script = [{"say": text} for text in replies]
     run = asked(script, policy="planned", settings={"planning": "always"})
-    runner.work(run.pk)
+    here().work(run.pk)
 
     assert verdict(run) == (Verdict.AGREES, "")
     assert run.reason == "gave_up"

@@ -11,7 +11,7 @@ from django.db import connection
 
 from agents.providers.choice import ModelChoice
 from chat.models import ModelCall, PolicyVersion, Run, RunStatus, TurnStatus
-from chat.runs.worker import runner
+from tests.integration.here import here
 
 SSE = "text/event-stream"
 CHUNK = b'data: {"choices":[{"index":0,"delta":{"content":"Thought: hm "}}]}\n\n'
@@ -100,7 +100,7 @@ def test_a_bad_model_ends_the_run_in_words(
 ) -> None:
     with server(answer) as url:
         run = asked([], model=_of(url), limits=limits)
-        runner.work(run.pk)
+        here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.reason) == ended
@@ -113,7 +113,7 @@ def test_a_bad_model_ends_the_run_in_words(
 
 def test_a_model_that_is_down_ends_the_run_in_words(asked: Callable[..., Run]) -> None:
     run = asked([], model=_of("http://127.0.0.1:9/v1"))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.reason) == (RunStatus.FAILED, "provider")
@@ -122,7 +122,7 @@ def test_a_model_that_is_down_ends_the_run_in_words(asked: Callable[..., Run]) -
 
 def test_a_reply_that_is_cut_off_is_kept(asked: Callable[..., Run]) -> None:
     run = asked([{"fail": "truncated", "after": "Thought: I was about to say "}])
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     (turn,) = run.turns.all()
@@ -134,7 +134,7 @@ def test_a_policy_that_cannot_be_met_ends_the_run_in_words(
     asked: Callable[..., Run],
 ) -> None:
     run = asked([{"say": "hm"}], tools=("no_such_tool",))
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.reason) == (RunStatus.FAILED, "configuration")
@@ -146,7 +146,7 @@ def test_a_policy_of_another_release_ends_the_run_in_words(
 ) -> None:
     run = asked([{"say": "hm"}])
     PolicyVersion.objects.filter(pk=run.policy_version_id).update(content={"shape": "unknown"})
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.reason) == (RunStatus.FAILED, "configuration")
@@ -157,7 +157,7 @@ def test_text_that_cannot_be_stored_is_replaced_visibly(
 ) -> None:
     with server(_say(200, SSE, UNSTORABLE)) as url:
         run = asked([], model=_of(url))
-        runner.work(run.pk)
+        here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "c\ufffdd \ufffd")
@@ -169,7 +169,7 @@ def test_a_run_out_of_turns_is_not_called_a_success(asked: Callable[..., Run]) -
     run = asked(
         [action, {"say": "As far as I got."}], tools=("calculator",), limits={"max_turns": 1}
     )
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.reason, run.partial) == (RunStatus.EXHAUSTED, "turns", True)
@@ -183,7 +183,7 @@ def test_a_run_that_cannot_even_be_read_ends_and_is_not_tried_for_ever(
     run = asked([{"say": "Final Answer: 4"}])
     rename("thought", "thought_of_another_release")
     try:
-        runner.work(run.pk)
+        here().work(run.pk)
     finally:
         rename("thought_of_another_release", "thought")
 

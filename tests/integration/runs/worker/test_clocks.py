@@ -10,7 +10,7 @@ from django.utils import timezone
 from chat.models import Conversation, Run, User
 from chat.runs.stop import stop
 from chat.runs.validation import TooManyQuestions
-from chat.runs.worker import runner
+from tests.integration.here import here
 
 CALCULATION = 'Thought: I add.\nAction: calculator\nAction Input: {"expression": "2 + 2"}'
 HOURS = pytest.mark.parametrize("hours", [-2, 2])
@@ -34,7 +34,7 @@ def test_a_worker_whose_clock_is_wrong_tells_how_long_a_run_really_took(
 ) -> None:
     run = asked([{"say": CALCULATION}, {"say": "Final Answer: 4"}], tools=("calculator",))
     set_clock(hours=hours)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     times = [run.seconds, *(turn.seconds for turn in run.turns.all())]

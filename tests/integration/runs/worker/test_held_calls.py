@@ -12,7 +12,7 @@ from agents.events import ActionsProposed, ModelCalled, ThoughtCompleted, Though
 from chat.models import Run
 from chat.runs.lease import LeaseLost
 from chat.runs.record.recorder import Recorder
-from chat.stream.publisher import publisher
+from tests.integration.here import here
 
 CALL = contracts.ToolCall(tool="calculator", inputs={"expression": "2 + 2"})
 THOUGHT = Thought(kind=ThoughtKind.ACTION, text="I add.", calls=(CALL,))
@@ -42,7 +42,7 @@ def run(claimed: Callable[[], Run]) -> Run:
 @pytest.fixture
 def recorder(run: Run) -> Recorder:
     control = Control()
-    recorder = Recorder(run, publisher().open(run.pk, run.attempt, control), control, [], 0)
+    recorder = Recorder(run, here().publisher.open(run.pk, run.attempt, control), control, [], 0)
     recorder.record(TurnStarted(index=0))
     return recorder
 

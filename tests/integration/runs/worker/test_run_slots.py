@@ -19,9 +19,8 @@ from agents.providers.choice import ModelChoice
 from chat.models import PolicyVersion, Run, RunStatus
 from chat.runs.ask import ask
 from chat.runs.stop import request_stop
-from chat.runs.worker.providers import manager, provider_for
-from chat.stream.publisher import publisher
 from chat.stream.streams import run_key
+from tests.integration.here import here
 
 pytestmark = pytest.mark.services
 
@@ -122,15 +121,13 @@ def other() -> Iterator[Server]:
 
 
 @pytest.fixture
-def limited(settings: Settings) -> Iterator[Callable[[int], None]]:
-    """Set the limit for local models, for the manager that the next run will use."""
+def limited(settings: Settings) -> Callable[[int], None]:
+    """Set the limit for local models, before there is a worker."""
 
     def limit(calls: int) -> None:
         settings.LOCAL_LIMIT = calls
-        manager.cache_clear()
 
-    yield limit
-    manager.cache_clear()
+    return limit
 
 
 @pytest.fixture
@@ -232,7 +229,7 @@ def test_who_watches_a_run_that_waits_for_its_slot_is_told(
             waits.wait()
         works.wait()
 
-    publisher().flush(10)
+    here().publisher.flush(10)
     kinds = [event["type"] for event in told(redis, second)]
     (at,) = (n for n, event in enumerate(told(redis, second)) if event.get("ahead", 0) is None)
     assert kinds.count("run.waiting") == 2
@@ -273,8 +270,7 @@ def test_no_key_is_in_what_is_kept_of_a_waiting_run(redis: Redis, settings: Sett
         "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
         "TURNSTONE_MODEL": "m",
     }
-    manager.cache_clear()
-    provider = provider_for(ModelChoice())
+    provider = here().providers.get(ModelChoice())
     assert isinstance(provider, Managed)
 
     with provider.lease(Control()):
@@ -283,4 +279,3 @@ def test_no_key_is_in_what_is_kept_of_a_waiting_run(redis: Redis, settings: Sett
 
     assert kept
     assert key not in f"{kept} {values} {vars(provider)}"
-    manager.cache_clear()

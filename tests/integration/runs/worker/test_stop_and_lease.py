@@ -1,7 +1,7 @@
 """A run ends where its user says so, and belongs to one worker at a time."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -21,12 +21,10 @@ from chat.runs.lease import LeaseLost, claim
 from chat.runs.record.recorder import Recorder
 from chat.runs.stop import stop
 from chat.runs.worker import reaper as reaping
-from chat.runs.worker import runner
-from chat.runs.worker.heartbeat import watch
-from chat.runs.worker.pool import worker_pool
-from chat.runs.worker.reaper import Reaper, reaper
-from chat.stream.publisher import publisher
+from chat.runs.worker.attempt import MAX_ATTEMPTS
+from chat.runs.worker.reaper import Reaper
 from chat.stream.streams import run_key
+from tests.integration.here import close_here, here
 from tests.stored_turns import store_action, store_turn
 
 WaitFor = Callable[..., None]
@@ -58,7 +56,7 @@ def seen(run: Run, **fields: Any) -> Callable[[], bool]:
 def test_a_waiting_run_is_stopped_at_once_and_no_worker_takes_it(asked: Callable[..., Run]) -> None:
     run = asked([{"say": "Final Answer: 4"}])
     assert stop(run)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.message, run.turns.count()) == ("stopped", "Stopped by you.", 0)
@@ -135,7 +133,7 @@ def test_a_worker_that_could_not_see_the_leases_gives_all_time_to_renew_them(
     run = claim(asked([]).pk, "a worker")
     assert run is not None
     Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    mine = Reaper()
+    mine = Reaper(here().pool.start_thread)
     if trouble == "an error":
         rename("lease_until", "lease_of_another_release")
         mine.look()
@@ -146,9 +144,9 @@ def test_a_worker_that_could_not_see_the_leases_gives_all_time_to_renew_them(
     mine.look()
     is_left = seen(run, status=RunStatus.RUNNING, attempt=1)()
     monkeypatch.undo()
-    Reaper().look()
+    Reaper(here().pool.start_thread).look()
     wait_for(seen(run, status=RunStatus.FAILED), "the end of a run whose model has nothing to say")
-    wait_for(lambda: not worker_pool().busy, "the hands that worked on it to find no other run")
+    wait_for(lambda: not here().pool.busy, "the hands that worked on it to find no other run")
 
     assert is_left
 
@@ -173,12 +171,12 @@ def test_an_end_whose_commit_was_not_answered_is_told_as_what_it_is(
 
     def break_off() -> None:
         if has_looked:  # the run is not held any more, so this worker is told to let go of it
-            watch()._look()
+            here().watch._look()
         raise OperationalError("The connection is gone, and nobody knows what became of it.")
 
     with connection.execute_wrapper(lose_the_answer):
-        runner.work(run.pk)
-    assert publisher().flush(10)
+        here().work(run.pk)
+    assert here().publisher.flush(10)
 
     run.refresh_from_db()
     assert lost
@@ -200,7 +198,7 @@ def test_a_run_whose_worker_died_before_it_saw_the_stop_is_not_begun_again(
     assert run is not None
     stop(run)
     Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    reaper().look()
+    here().reaper.look()
 
     run.refresh_from_db()
     assert (run.status, run.message) == (RunStatus.STOPPED, "Stopped by you.")
@@ -210,8 +208,8 @@ def test_a_run_that_no_worker_gets_further_with_ends_in_words(
     asked: Callable[..., Run],
 ) -> None:
     run = asked([{"say": CALCULATION}, {"say": "Final Answer: 42"}], tools=("calculator",))
-    Run.objects.update(attempt=runner.MAX_ATTEMPTS)
-    runner.work(run.pk)
+    Run.objects.update(attempt=MAX_ATTEMPTS)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.reason) == (RunStatus.FAILED, "internal")
@@ -225,7 +223,7 @@ def test_a_run_that_gets_further_may_change_its_worker_as_often_as_it_must(
     act_in(run)
     run.turns.update(attempt=30)
     Run.objects.update(attempt=31)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.answer, run.attempt) == (RunStatus.SUCCEEDED, "42", 32)
@@ -276,8 +274,8 @@ def test_of_many_workers_at_once_one_takes_the_run(asked: Callable[..., Run]) ->
 
 def test_a_second_message_for_an_ended_run_changes_nothing(asked: Callable[..., Run]) -> None:
     run = asked([{"say": "Final Answer: 4"}])
-    runner.work(run.pk)
-    runner.work(run.pk)
+    here().work(run.pk)
+    here().work(run.pk)
     run.refresh_from_db()
     assert (run.status, run.attempt, run.model_calls.count()) == ("succeeded", 1, 1)
 
@@ -288,7 +286,7 @@ def test_a_worker_that_lost_its_run_can_write_nothing(asked: Callable[..., Run])
     Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     winner = claim(zombie.pk, "b")
     control = Control()
-    recorder = Recorder(zombie, publisher().open(zombie.pk, 1, control), control, [], 0)
+    recorder = Recorder(zombie, here().publisher.open(zombie.pk, 1, control), control, [], 0)
     with pytest.raises(LeaseLost):
         recorder.end(Outcome(status=Status.SUCCEEDED, reason=EndReason.ANSWERED, answer="late"))
 
@@ -308,10 +306,9 @@ def test_an_orphaned_run_is_put_back_and_handed_out_once(asked: Callable[..., Ru
 
 
 @pytest.fixture
-def leave() -> Iterator[Callable[[], None]]:
+def leave() -> Callable[[], None]:
     """Tell this process's worker to shut down; the next test has another one."""
-    yield lambda: watch().leave()
-    watch.cache_clear()
+    return lambda: here().leave()
 
 
 def test_a_worker_that_is_leaving_ends_the_step_it_is_in(
@@ -374,10 +371,10 @@ def test_an_interrupted_thought_is_thought_again_by_the_next_worker(
         leave()
         workers.wait()
         assert seen(run, status=RunStatus.INTERRUPTED, lease_until=None)()
-        runner.work(run.pk)  # this process is leaving
+        here().work(run.pk)  # this process is leaving
         assert seen(run, status=RunStatus.INTERRUPTED, attempt=1)()
-        watch.cache_clear()
-        runner.work(run.pk)
+        close_here()
+        here().work(run.pk)
 
     run.refresh_from_db()
     assert (run.status, run.answer, run.attempt) == (RunStatus.SUCCEEDED, "42", 2)
@@ -393,7 +390,7 @@ def test_an_open_action_that_may_be_repeated_is_carried_out_by_the_next_worker(
     assert run is not None
     act_in(run)
     lease.release(run)
-    runner.work(run.pk)
+    here().work(run.pk)
 
     run.refresh_from_db()
     first = run.turns.get(index=0)

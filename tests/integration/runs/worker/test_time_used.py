@@ -11,7 +11,7 @@ from django.utils import timezone
 from chat.models import Run, RunStatus
 from chat.runs import lease
 from chat.runs.lease import claim
-from chat.runs.worker import runner
+from tests.integration.here import here
 
 LONG_AGO = timedelta(seconds=100)
 
@@ -64,7 +64,7 @@ def test_who_waits_uses_no_time(run: Run) -> None:
 def test_a_run_has_only_the_time_that_earlier_attempts_have_left(run: Run) -> None:
     lease.release(run)
     Run.objects.update(seconds_used=120)
-    runner.work(run.pk)
+    here().work(run.pk)
     run.refresh_from_db()
     assert (run.status, run.reason, run.attempt) == (RunStatus.EXHAUSTED, "time", 2)
 
