@@ -14,13 +14,9 @@ from django.http import HttpRequest
 
 from chat.governance import door
 from chat.live.followers import Snapshot
-from chat.models import ENDED, Approval, Conversation, Run, RunStatus, User
+from chat.models import ENDED, Conversation, Run, RunStatus, User
 from chat.models.run import CLAIMABLE
-from chat.policies import offered_as
-from chat.runs.approvals import NotOpen, decide
-from chat.runs.ask import ask
 from chat.runs.db_retry import release_connection
-from chat.runs.stop import stop
 from chat.stream import frames
 from chat.stream.render import render_run
 from chat.stream.streams import StreamId
@@ -114,7 +110,7 @@ def known_runs(conversation: Conversation, run_ids: Collection[int]) -> dict[int
 def news(conversation: Conversation, after: int) -> list[News]:
     """Return the runs that are newer than `after`, oldest first."""
     runs = conversation.runs.filter(pk__gt=after).select_related("policy_version__policy")
-    return [_news(run) for run in reversed(runs.order_by("-pk")[:MAX_RUNS])]
+    return [news_of(run) for run in reversed(runs.order_by("-pk")[:MAX_RUNS])]
 
 
 def stored(run_id: int) -> Snapshot | None:
@@ -142,46 +138,6 @@ def young(conversation_ids: Collection[int]) -> dict[int, set[int]]:
     return found
 
 
-def send(conversation: Conversation, frame: frames.Send) -> News:
-    """Ask a question; raises Refused or InvalidQuestion."""
-    policy = offered_as(frame.policy)
-    if policy is None:
-        raise Refused("no_policy", "There is no such policy any more; choose another one.")
-    parent = None
-    if frame.parent is not None:
-        parent = conversation.runs.filter(pk=frame.parent).first()
-        if parent is None:
-            raise Refused("not_found", "The question refers to a run that is not here.")
-    run = ask(
-        conversation,
-        frame.text,
-        policy_version=policy.latest,
-        client_message_id=frame.client_message_id,
-        parent=parent,
-    )
-    return _news(run)
-
-
-def request_stop(conversation: Conversation, run_id: int) -> None:
-    """Stop a run; one that has ended already stays as it is. Raises Refused."""
-    run = conversation.runs.filter(pk=run_id).first()
-    if run is None:
-        raise Refused("not_found", "There is no such run here.")
-    stop(run)
-
-
-def answer(conversation: Conversation, frame: frames.Approve) -> None:
-    """Answer an approval as the conversation's owner; raises Refused."""
-    asked = Approval.objects.filter(pk=frame.approval, run__conversation=conversation).first()
-    if asked is None:
-        raise Refused("not_found", "There is no such approval here.")
-    grant = frame.decision == "grant"
-    try:
-        decide(asked, by=conversation.owner, grant=grant, feedback=frame.feedback)
-    except NotOpen as error:
-        raise Refused("answered", str(error)) from None
-
-
 def _standing(run: Run) -> Standing:
     # That a run was interrupted is shown by number 0 of the attempt to come, which its row does not
     # name; else a page that has read on in the old attempt would take the record for old.
@@ -190,6 +146,7 @@ def _standing(run: Run) -> Standing:
     return Standing(shown_by, run.status in ENDED, run.status in CLAIMABLE, run.is_stalled)
 
 
-def _news(run: Run) -> News:
+def news_of(run: Run) -> News:
+    """Return what a page is told of a run."""
     frame = frames.run_created(run.pk, run.client_message_id, render_run(run))
     return News(run.pk, run.stream_id, not run.is_live, frame)

@@ -8,7 +8,12 @@ import logging
 
 from django.db import InterfaceError, OperationalError
 
-from chat.live.access import Access, News, Refused, answer, in_database, request_stop, send
+from chat.live.access import Access, News, Refused, news_of
+from chat.models import Approval, Conversation
+from chat.policies import offered_as
+from chat.runs.approvals import NotOpen, decide
+from chat.runs.ask import ask
+from chat.runs.stop import stop
 from chat.runs.validation import InvalidQuestion
 from chat.stream import frames
 
@@ -20,20 +25,22 @@ Command = frames.Send | frames.Stop | frames.Approve
 """What changes something; a hello and a ping only concern the connection."""
 
 
-async def execute(wish: Command, found: Access) -> News | None:
+def execute(command: Command, rights: Access) -> News | None:
     """Do what the owner wishes; a question's run is the answer, all else is told in the streams.
 
-    Raises Refused, InvalidQuestion and Django's errors; `rejection` says what they mean.
+    It asks the database. Raises Refused, InvalidQuestion and Django's errors; `rejection` says what
+    they mean.
     """
-    if not found.is_owner:
+    if not rights.is_owner:
         raise Refused("forbidden", "Only the owner of a conversation can do this.")
-    match wish:
+    conversation = rights.conversation
+    match command:
         case frames.Send():
-            return await in_database(send, found.conversation, wish)
+            return _ask(conversation, command)
         case frames.Stop():
-            await in_database(request_stop, found.conversation, wish.run)
+            _stop(conversation, command.run)
         case frames.Approve():
-            await in_database(answer, found.conversation, wish)
+            _answer(conversation, command)
     return None
 
 
@@ -58,3 +65,43 @@ def _in_words(error: Exception) -> tuple[str, str]:
         case _:
             logger.error("A message could not be handled", exc_info=error)
             return "internal", "Something went wrong on our side. Nothing was lost; try again."
+
+
+def _ask(conversation: Conversation, command: frames.Send) -> News:
+    """Ask a question; raises Refused or InvalidQuestion."""
+    policy = offered_as(command.policy)
+    if policy is None:
+        raise Refused("no_policy", "There is no such policy any more; choose another one.")
+    parent = None
+    if command.parent is not None:
+        parent = conversation.runs.filter(pk=command.parent).first()
+        if parent is None:
+            raise Refused("not_found", "The question refers to a run that is not here.")
+    run = ask(
+        conversation,
+        command.text,
+        policy_version=policy.latest,
+        client_message_id=command.client_message_id,
+        parent=parent,
+    )
+    return news_of(run)
+
+
+def _stop(conversation: Conversation, run_id: int) -> None:
+    """Stop a run; one that has ended already stays as it is. Raises Refused."""
+    run = conversation.runs.filter(pk=run_id).first()
+    if run is None:
+        raise Refused("not_found", "There is no such run here.")
+    stop(run)
+
+
+def _answer(conversation: Conversation, command: frames.Approve) -> None:
+    """Answer an approval as the conversation's owner; raises Refused."""
+    asked = Approval.objects.filter(pk=command.approval, run__conversation=conversation).first()
+    if asked is None:
+        raise Refused("not_found", "There is no such approval here.")
+    grant = command.decision == "grant"
+    try:
+        decide(asked, by=conversation.owner, grant=grant, feedback=command.feedback)
+    except NotOpen as error:
+        raise Refused("answered", str(error)) from None

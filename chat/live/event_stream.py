@@ -82,7 +82,7 @@ async def wish(request: HttpRequest, conversation_id: int) -> HttpResponseBase:
     try:
         frame = frames.parse(_body(request))
         if not isinstance(frame, frames.Hello | frames.Ping):
-            asked = await execute(frame, found)
+            asked = await in_database(execute, frame, found)
             answers = [asked.frame] if asked is not None else []
     except Exception as error:
         answers = [rejection(error, frame)]

@@ -138,7 +138,7 @@ class Viewer:
             await self._follower.resume(frame, rights)
             return
         told_before = self._follower.told
-        run = await execute(frame, rights)
+        run = await in_database(execute, frame, rights)
         # The stream may have been faster; a question asked before gets its answer again.
         if run is not None and run.run_id not in self._follower.told - told_before:
             await self._follower.tell_of(run)

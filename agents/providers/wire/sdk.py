@@ -22,6 +22,7 @@ SENT_HEADERS = frozenset(
         "user-agent",
     }
 )
+"""What a model call needs; the SDK adds what it finds in variables, and that is not for all."""
 
 
 class SdkSender:
@@ -36,7 +37,9 @@ class SdkSender:
             default_headers={"Authorization": f"Bearer {key}"},
             max_retries=0,
             timeout=None,
-            http_client=httpx2.Client(transport=_OnlyOurs(base_url), follow_redirects=False),
+            http_client=httpx2.Client(
+                transport=Transport(base_url, sent_headers=SENT_HEADERS), follow_redirects=False
+            ),
         )
 
     def __call__(self, path: str, content: bytes) -> httpx2.Response:
@@ -53,18 +56,3 @@ class SdkSender:
         except openai.APIStatusError as error:
             return error.response
         return response
-
-
-class _OnlyOurs(httpx2.BaseTransport):
-    """Send only the headers that a model call needs.
-
-    The SDK adds some that it finds in variables of its own, and those are not for every server.
-    """
-
-    def __init__(self, base_url: str) -> None:
-        self._transport = Transport(base_url)
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        for name in set(request.headers) - SENT_HEADERS:
-            del request.headers[name]
-        return self._transport.handle_request(request)

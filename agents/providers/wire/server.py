@@ -67,7 +67,8 @@ class Server:
         self, path: str, body: str, control: Control, refused: Refused, is_shown: IsShown
     ) -> Iterator["Pieces"]:
         """Post `body` once and give the bytes of the reply; let go of the connection in the end."""
-        response = self._post(path, body, control)
+        with _faults_of_the_line(self.faults, control):
+            response = self._send(path, body.encode())
         try:
             if response.status_code >= 300:
                 raise self._refusal(response, body, refused)
@@ -75,20 +76,6 @@ class Server:
                 yield Pieces(response, control, self.place, is_shown)
         finally:
             response.close()
-
-    def _post(self, path: str, body: str, control: Control) -> httpx2.Response:
-        try:
-            with watched(control, control.idle_seconds):
-                return self._send(path, body.encode())
-        except (httpcore2.ReadTimeout, httpcore2.WriteTimeout) as error:
-            raise _silent(self.place, control) from error
-        except (*UNREACHABLE, UnicodeError) as error:
-            raise ProviderUnreachable(
-                f"No model server answers at {self.place}: {error or type(error).__name__}. "
-                f"Is it running, and is {self.faults.address_name} right?"
-            ) from error
-        except httpcore2.RemoteProtocolError as error:
-            raise _not_http(self.place, error) from error
 
     def _refusal(self, response: httpx2.Response, body: str, refused: Refused) -> ProviderError:
         status, said = response.status_code, response.read().decode("utf-8", "replace")
@@ -213,6 +200,23 @@ def shared(
                 ) from error
             _servers[which] = Server(send, faults)
         return _servers[which]
+
+
+@contextmanager
+def _faults_of_the_line(faults: Faults, control: Control) -> Iterator[None]:
+    """Let `control` halt a request, and name what keeps it from being answered."""
+    try:
+        with watched(control, control.idle_seconds):
+            yield
+    except (httpcore2.ReadTimeout, httpcore2.WriteTimeout) as error:
+        raise _silent(faults.place, control) from error
+    except (*UNREACHABLE, UnicodeError) as error:
+        raise ProviderUnreachable(
+            f"No model server answers at {faults.place}: {error or type(error).__name__}. "
+            f"Is it running, and is {faults.address_name} right?"
+        ) from error
+    except httpcore2.RemoteProtocolError as error:
+        raise _not_http(faults.place, error) from error
 
 
 def _silent(place: str, control: Control) -> ProviderSilent:

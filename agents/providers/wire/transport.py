@@ -83,10 +83,18 @@ class Transport(httpx2.BaseTransport):
     """A pool of connections to one server, through the proxy of the environment unless local.
 
     It raises the errors of httpcore2 and whatever `Control.check` raises. The body of an answer
-    that is an error is read to a bounded length before it is returned.
+    that is an error is read to a bounded length before it is returned. Of the headers only those
+    in `sent_headers` are sent, where it is given.
     """
 
-    def __init__(self, base_url: str, ssl_context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        ssl_context: ssl.SSLContext | None = None,
+        *,
+        sent_headers: frozenset[str] | None = None,
+    ) -> None:
+        self._sent_headers = sent_headers
         context = ssl_context or _ssl_context()
         backend = _Backend()
         proxy = _proxy(httpx2.URL(base_url))
@@ -114,6 +122,9 @@ class Transport(httpx2.BaseTransport):
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request and return the response, its body still to be read unless an error."""
         assert isinstance(request.stream, httpx2.SyncByteStream)  # noqa: S101
+        if self._sent_headers is not None:
+            for name in set(request.headers) - self._sent_headers:
+                del request.headers[name]
         response = self._pool.handle_request(
             httpcore2.Request(
                 method=request.method,
