@@ -8,6 +8,7 @@ import logging
 
 from django.db import InterfaceError, OperationalError
 
+from chat.live import client_frames
 from chat.live.access import Access, News, Refused, news_of
 from chat.models import Approval, Conversation
 from chat.policies import offered_as
@@ -21,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 UNREACHABLE = "Turnstone cannot reach its database. Try again in a moment."
 
-Command = frames.Send | frames.Stop | frames.Approve
+Command = client_frames.Send | client_frames.Stop | client_frames.Approve
 """What changes something; a hello and a ping only concern the connection."""
 
 
@@ -35,21 +36,21 @@ def execute(command: Command, rights: Access) -> News | None:
         raise Refused("forbidden", "Only the owner of a conversation can do this.")
     conversation = rights.conversation
     match command:
-        case frames.Send():
+        case client_frames.Send():
             return _ask(conversation, command)
-        case frames.Stop():
+        case client_frames.Stop():
             _stop(conversation, command.run)
-        case frames.Approve():
+        case client_frames.Approve():
             _answer(conversation, command)
     return None
 
 
-def rejection(error: Exception, frame: frames.ClientFrame | None) -> str:
+def rejection(error: Exception, frame: client_frames.ClientFrame | None) -> str:
     """Return the frame that tells a person why `frame`, where it could be read, was not granted."""
     asked_by = None
-    if isinstance(frame, frames.Send):
+    if isinstance(frame, client_frames.Send):
         asked_by = str(frame.client_message_id)
-    elif isinstance(error, frames.InvalidFrame):
+    elif isinstance(error, client_frames.InvalidFrame):
         asked_by = error.client_message_id
     return frames.error(*_in_words(error), asked_by)
 
@@ -57,7 +58,7 @@ def rejection(error: Exception, frame: frames.ClientFrame | None) -> str:
 def _in_words(error: Exception) -> tuple[str, str]:
     """Return an error's code and what the person may know of it."""
     match error:
-        case frames.InvalidFrame() | Refused() | InvalidQuestion():
+        case client_frames.InvalidFrame() | Refused() | InvalidQuestion():
             return error.code, str(error)
         case OperationalError() | InterfaceError():
             logger.warning("A message was refused, Postgres is away: %s", error)
@@ -67,7 +68,7 @@ def _in_words(error: Exception) -> tuple[str, str]:
             return "internal", "Something went wrong on our side. Nothing was lost; try again."
 
 
-def _ask(conversation: Conversation, command: frames.Send) -> News:
+def _ask(conversation: Conversation, command: client_frames.Send) -> News:
     """Ask a question; raises Refused or InvalidQuestion."""
     policy = offered_as(command.policy)
     if policy is None:
@@ -95,7 +96,7 @@ def _stop(conversation: Conversation, run_id: int) -> None:
     stop(run)
 
 
-def _answer(conversation: Conversation, command: frames.Approve) -> None:
+def _answer(conversation: Conversation, command: client_frames.Approve) -> None:
     """Answer an approval as the conversation's owner; raises Refused."""
     asked = Approval.objects.filter(pk=command.approval, run__conversation=conversation).first()
     if asked is None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from redis.exceptions import RedisError
 
+from chat.live import client_frames
 from chat.live.access import Access, News, in_database, known_runs, news, stored
 from chat.live.followers import NewsFollower, RunFollower, Say, Snapshot
 from chat.live.reader import reader
@@ -65,7 +66,7 @@ class ConversationFollower:
         """Tell whether a hello was answered and nothing ended it since."""
         return self._news is not None
 
-    async def resume(self, frame: frames.Hello, rights: Access) -> None:
+    async def resume(self, frame: client_frames.Hello, rights: Access) -> None:
         """Send what a page lacks that stands where its hello says, and then what comes."""
         await self.leave()
         cursors = _parsed(frame.cursors)
@@ -168,4 +169,6 @@ def _parsed(cursors: dict[int, str]) -> dict[int, StreamId]:
     try:
         return {run_id: StreamId.parse(cursor) for run_id, cursor in cursors.items()}
     except ValueError as error:
-        raise frames.InvalidFrame("wrong_shape", f"In a hello message, cursors: {error}") from None
+        raise client_frames.InvalidFrame(
+            "wrong_shape", f"In a hello message, cursors: {error}"
+        ) from None

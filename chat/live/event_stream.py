@@ -18,6 +18,7 @@ from django.http import (
 )
 from django.views.decorators.http import require_GET, require_POST
 
+from chat.live import client_frames
 from chat.live.access import Access, NotSignedIn, access, in_database
 from chat.live.commands import UNREACHABLE, execute, rejection
 from chat.live.conversation_follower import Position
@@ -77,11 +78,11 @@ async def wish(request: HttpRequest, conversation_id: int) -> HttpResponseBase:
     found = await _access(request, conversation_id)
     if isinstance(found, int):
         return _refused(found)
-    frame: frames.ClientFrame | None = None
+    frame: client_frames.ClientFrame | None = None
     answers: list[str] = []
     try:
-        frame = frames.parse(_body(request))
-        if not isinstance(frame, frames.Hello | frames.Ping):
+        frame = client_frames.parse(_body(request))
+        if not isinstance(frame, client_frames.Hello | client_frames.Ping):
             asked = await in_database(execute, frame, found)
             answers = [asked.frame] if asked is not None else []
     except Exception as error:
@@ -103,7 +104,7 @@ class _EventTransport:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._place = ""
 
-    async def follow(self, hello: frames.Hello) -> AsyncIterator[str]:
+    async def follow(self, hello: client_frames.Hello) -> AsyncIterator[str]:
         """Yield each frame with the place to go on from, until the line is closed."""
         greeting = asyncio.create_task(self._greet(hello))
         loop = asyncio.get_running_loop()
@@ -122,7 +123,7 @@ class _EventTransport:
         """End the response, whose page asks for the next."""
         self._put_end(FINISHED)
 
-    async def _greet(self, hello: frames.Hello) -> None:
+    async def _greet(self, hello: client_frames.Hello) -> None:
         await self._viewer.open()
         await self._viewer.serve(hello)
 
@@ -158,11 +159,11 @@ def _refused(status: int) -> HttpResponse:
     return HttpResponse(REFUSED[status], status=status, content_type="text/plain; charset=utf-8")
 
 
-def _hello(query: QueryDict) -> frames.Hello:
+def _hello(query: QueryDict) -> client_frames.Hello:
     """Read a place in a conversation; raises ValueError for anything else."""
     pairs = [pair.partition(":") for pair in query.get("cursors", "").split(",") if pair]
     cursors = {run: cursor for run, _, cursor in pairs}
-    return frames.Hello.model_validate(
+    return client_frames.Hello.model_validate(
         {"type": "hello", "cursors": cursors, "after": query.get("after", "0")}
     )
 
@@ -180,4 +181,4 @@ def _body(request: HttpRequest) -> str | None:
     except UnicodeDecodeError:
         return None
     except RequestDataTooBig:
-        raise frames.too_long() from None
+        raise client_frames.too_long() from None

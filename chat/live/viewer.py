@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 from django.db import InterfaceError, OperationalError
 
+from chat.live import client_frames
 from chat.live.access import Access, NotSignedIn, access, in_database
 from chat.live.commands import execute, rejection
 from chat.live.conversation_follower import ConversationFollower, Position
@@ -100,13 +101,13 @@ class Viewer:
     async def receive(self, text: str | None) -> None:
         """Grant what a message asks for, or say in words why not; the line stays open."""
         try:
-            frame = frames.parse(text)
-        except frames.InvalidFrame as error:
+            frame = client_frames.parse(text)
+        except client_frames.InvalidFrame as error:
             await self._say(rejection(error, None))
         else:
             await self.serve(frame)
 
-    async def serve(self, frame: frames.ClientFrame) -> None:
+    async def serve(self, frame: client_frames.ClientFrame) -> None:
         """Grant what a frame asks for; a hello is sent what its page lacks, and then what comes."""
         try:
             await self._execute(frame)
@@ -125,8 +126,8 @@ class Viewer:
         """Return where the page stands that has read everything sent so far."""
         return self._follower.position
 
-    async def _execute(self, frame: frames.ClientFrame) -> None:
-        if isinstance(frame, frames.Ping):
+    async def _execute(self, frame: client_frames.ClientFrame) -> None:
+        if isinstance(frame, client_frames.Ping):
             self._unread = 0
             if frame.answer:
                 await self._say(frames.HEARTBEAT)
@@ -134,7 +135,7 @@ class Viewer:
         rights = await self._access() if self._is_open else None
         if rights is None:
             return
-        if isinstance(frame, frames.Hello):
+        if isinstance(frame, client_frames.Hello):
             await self._follower.resume(frame, rights)
             return
         told_before = self._follower.told

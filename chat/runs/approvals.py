@@ -36,6 +36,7 @@ from chat.models import (
 from chat.runs.db_retry import retrying
 from chat.runs.lease import fence, park, retrying_last
 from chat.runs.stored_json import storable_json
+from chat.runs.validation import MAX_FEEDBACK
 from chat.runs.wake import wake
 from chat.search.index import index_turn
 from chat.stream import frames
@@ -153,7 +154,7 @@ def decide(approval: Approval, *, by: User, grant: bool, feedback: str = "") -> 
     Raises NotOpen when it has another answer. Whether `by` may answer is for the caller to know.
     """
     status = ApprovalStatus.GRANTED if grant else ApprovalStatus.DENIED
-    said = storable(feedback.replace("\0", "")).strip()[: frames.MAX_FEEDBACK]
+    said = storable(feedback.replace("\0", "")).strip()[:MAX_FEEDBACK]
     with transaction.atomic():
         run = Run.objects.select_for_update(no_key=True).get(pk=approval.run_id)
         open_still = Approval.objects.filter(

@@ -1,4 +1,4 @@
-"""Who holds a run: the claim, the fence around every write, the renewal, and what expires.
+"""Who holds a run: the fence around every write, the renewal, and what expires.
 
 All times are the database's own, so that clocks of several machines need not agree.
 """
@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import (
     DurationField,
     ExpressionWrapper,
@@ -24,7 +24,6 @@ from django.db.models.functions import Coalesce, Greatest, Least, Now
 
 from agents.control import Control
 from agents.errors import Interrupted
-from chat.clock import Clock
 from chat.metrics.instruments import LEASES_EXPIRED
 from chat.models import Run, RunStatus
 from chat.runs.db_retry import retrying
@@ -39,22 +38,6 @@ LOOK_SECONDS = 2.0
 
 MAX_EXPIRED = 100
 """How many expired leases one pass takes back."""
-
-# One statement, since it is what a hundred runs that begin at once wait for, one after the other.
-_BEGIN = """
-UPDATE chat_run SET
-  status = 'running', attempt = attempt + 1, stream_id = (attempt + 1)::text || '-0',
-  worker = %(worker)s, claimed_at = now, lease_until = now + %(lease)s,
-  started_at = coalesce(started_at, now),
-  seconds_used = seconds_used + coalesce(
-    greatest(extract(epoch FROM lease_until - %(lease)s - claimed_at), 0), 0
-  )
-FROM (SELECT statement_timestamp() AS now) AS clock
-WHERE id = {which} AND (
-  status IN ('interrupted', 'queued') OR (status = 'running' AND lease_until < now)
-)
-RETURNING id, now
-"""
 
 
 class LeaseLost(Interrupted):
@@ -82,30 +65,6 @@ def retrying_last(
         if result is None:
             raise
         return result
-
-
-def claim(run_id: int, worker: str) -> Run | None:
-    """Take this very run, out of turn; None if it is held, ended or gone."""
-    return begin_attempt("%(run)s", worker, run=run_id)
-
-
-def begin_attempt(which: str, worker: str, **parameters: int) -> Run | None:
-    """Take the run that the SQL expression `which` finds for a new attempt; None for none.
-
-    `parameters` are those of the expression. An earlier attempt whose lease has expired has worked
-    until its last sign of life.
-    """
-    values: dict[str, Any] = {"worker": worker, "lease": LEASE, **parameters}
-    with connection.cursor() as cursor:
-        cursor.execute(_BEGIN.format(which=which), values)
-        row = cursor.fetchone()
-    if row is None:
-        return None
-    clock = Clock(row[1])
-    runs = Run.objects.select_related("conversation__owner", "policy_version__policy")
-    run = runs.get(pk=row[0])
-    run.clock = clock
-    return run
 
 
 def fence(run: Run, **changes: Any) -> None:

@@ -2,6 +2,8 @@
 
 from agents.text import storable
 
+MAX_FEEDBACK = 4_000
+"""The longest word to the model that goes with the answer to an approval."""
 MAX_CHARACTERS = 100_000
 
 

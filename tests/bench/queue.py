@@ -87,7 +87,8 @@ def measure(waiting: int) -> None:
     """Print how long a claim, its release, the obvious query and a look at the line take."""
     from chat.models import Run
     from chat.runs.lease import release
-    from chat.runs.queue import ahead_of, claim_next
+    from chat.runs.queue import ahead_of
+    from chat.runs.worker.claim import claim_next
 
     claims, releases, floor, looks = [], [], [], []
     some = list(Run.objects.filter(status="queued").values_list("pk", flat=True)[:20])

@@ -40,6 +40,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{RUNS}/worker/test_time_used.py",
     ),
     "chat/runs/queue.py": (f"{RUNS}/queue/test_queue.py",),
+    "chat/runs/worker/claim.py": (
+        f"{RUNS}/queue/test_queue.py",
+        f"{RUNS}/worker/test_stop_and_lease.py",
+        f"{RUNS}/worker/test_time_used.py",
+    ),
     "chat/runs/worker/log_context.py": (
         f"{RUNS}/policies/test_whole_run.py",
         "tests/unit/project/test_logging.py",
@@ -137,7 +142,8 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{LIVE}/streams/test_places.py",
         f"{LIVE}/transports/test_watched.py",
     ),
-    "chat/stream/frames.py": (
+    "chat/stream/frames.py": (f"{UNIT}/live/test_protocol.py", f"{LIVE}/streams/test_follow.py"),
+    "chat/live/client_frames.py": (
         f"{UNIT}/live/test_frames.py",
         f"{LIVE}/transports/test_bad_messages.py",
         f"{LIVE}/streams/test_follow.py",

@@ -10,10 +10,10 @@ from django.db import InterfaceError, OperationalError
 from chat.metrics.instruments import count_attempt
 from chat.models import Run
 from chat.runs.db_retry import release_connection, retrying
-from chat.runs.lease import claim
-from chat.runs.queue import anybody_waits, claim_next
+from chat.runs.queue import anybody_waits
 from chat.runs.tools import read_setup
 from chat.runs.worker.attempt import Attempt
+from chat.runs.worker.claim import claim, claim_next
 from chat.runs.worker.heartbeat import Watch
 from chat.runs.worker.log_context import working_on
 from chat.runs.worker.pool import WorkerPool

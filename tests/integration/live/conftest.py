@@ -15,7 +15,7 @@ from django.test import Client
 
 from agents.control import Control
 from chat.models import Conversation, Run, User
-from chat.runs.lease import claim
+from chat.runs.worker.claim import claim
 from chat.stream.channel import Channel
 from project.asgi import application
 from tests.integration.here import here

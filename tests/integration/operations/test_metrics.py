@@ -17,8 +17,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from chat.models import PolicyVersion, Run, User
-from chat.runs.lease import claim, release_expired
+from chat.runs.lease import release_expired
 from chat.runs.stop import stop
+from chat.runs.worker.claim import claim
 from project.logging import JsonFormatter
 from project.ops.metrics import serve_worker
 from tests.integration.here import here

@@ -18,8 +18,8 @@ from django.utils import timezone
 from chat.models import Approval, Conversation, Queue, Run, Turn, User
 from chat.people.deletion import delete_person
 from chat.people.roles import GROUPS
-from chat.runs.lease import claim
 from chat.runs.validation import InvalidQuestion
+from chat.runs.worker.claim import claim
 from tests.integration.here import here
 
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chat.models import Run
-from chat.runs.lease import claim
+from chat.runs.worker.claim import claim
 from tests.page_server import Page
 
 

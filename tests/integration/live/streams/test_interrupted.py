@@ -12,8 +12,9 @@ from redis import Redis
 from agents.control import Control
 from agents.errors import Interrupted
 from chat.models import Conversation, Run, RunStatus, Turn, User
-from chat.runs.lease import claim, release
+from chat.runs.lease import release
 from chat.runs.stop import stop
+from chat.runs.worker.claim import claim
 from chat.stream.announce import announce_interrupted
 from chat.stream.deferred import deferred
 from chat.stream.server_events import ThoughtDelta

@@ -13,7 +13,7 @@ from redis import Redis
 from agents.control import Control
 from chat.models import Conversation, PolicyVersion, Run
 from chat.runs.ask import ask
-from chat.runs.lease import claim
+from chat.runs.worker.claim import claim
 from chat.stream.streams import run_key
 from tests.integration.here import here
 

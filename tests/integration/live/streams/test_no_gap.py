@@ -16,7 +16,7 @@ from agents.control import Control
 from agents.errors import Interrupted
 from chat.models import Conversation, Run, RunStatus, User
 from chat.runs.ending import give_up
-from chat.runs.lease import claim
+from chat.runs.worker.claim import claim
 from chat.stream.channel import Channel
 from chat.stream.frames import encode, run_ended
 from chat.stream.server_events import ThoughtDelta

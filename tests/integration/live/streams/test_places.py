@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from agents.control import Control
 from chat.models import Conversation, Run, RunStatus, User
-from chat.runs.lease import claim, release
+from chat.runs.lease import release
 from chat.runs.stop import request_stop
+from chat.runs.worker.claim import claim
 from tests.integration.here import here
 
 PageOf = Callable[..., Awaitable[Any]]

@@ -6,7 +6,8 @@ from redis import Redis
 
 from agents.control import Control
 from chat.models import Run
-from chat.runs.lease import claim, release
+from chat.runs.lease import release
+from chat.runs.worker.claim import claim
 from chat.stream.announce import announce_interrupted
 from chat.stream.channel import KEPT_FRAMES
 from chat.stream.deferred import deferred

@@ -9,7 +9,7 @@ from channels.db import database_sync_to_async
 from agents.control import Control
 from chat.live.consumers import MAX_UNREAD
 from chat.models import Conversation, Run, User
-from chat.runs.lease import claim
+from chat.runs.worker.claim import claim
 from tests.integration.here import here
 
 PageOf = Callable[..., Awaitable[Any]]

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Run, User
-from chat.runs.lease import claim
+from chat.runs.worker.claim import claim
 from tests.integration.reading.pages.test_page_transcript import stored_call
 
 TellRun = Callable[..., Run]

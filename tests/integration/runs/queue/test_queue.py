@@ -19,9 +19,10 @@ from chat.models import Conversation, Queue, Run, RunStatus, User
 from chat.runs import lease
 from chat.runs.ask import ask
 from chat.runs.ending import give_up
-from chat.runs.lease import LeaseLost, claim
-from chat.runs.queue import ahead_of, anybody_waits, claim_next
+from chat.runs.lease import LeaseLost
+from chat.runs.queue import ahead_of, anybody_waits
 from chat.runs.stop import request_stop
+from chat.runs.worker.claim import claim, claim_next
 from chat.runs.worker.queue_repair import repair_queues
 from tests.integration.here import here
 

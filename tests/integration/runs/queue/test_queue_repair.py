@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from chat.models import Queue, Run, RunStatus, User
-from chat.runs.queue import claim_next
+from chat.runs.worker.claim import claim_next
 from chat.runs.worker.queue_repair import repair_queues
 from tests.integration.here import here
 

@@ -11,7 +11,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from chat.models import Run, RunStatus, User
-from chat.runs.lease import LeaseLost, claim, fence
+from chat.runs.lease import LeaseLost, fence
+from chat.runs.worker.claim import claim
 from tests.integration.here import here
 
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'

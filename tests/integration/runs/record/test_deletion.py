@@ -7,7 +7,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from chat.models import Conversation, Run, Turn
-from chat.runs.lease import claim, fence
+from chat.runs.lease import fence
+from chat.runs.worker.claim import claim
 
 BLOCKED = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
 

@@ -17,11 +17,12 @@ from chat.models import Run, RunStatus, TurnStatus
 from chat.runs import lease
 from chat.runs.db_retry import retrying
 from chat.runs.ending import give_up
-from chat.runs.lease import LeaseLost, claim
+from chat.runs.lease import LeaseLost
 from chat.runs.record.recorder import Recorder
 from chat.runs.stop import stop
 from chat.runs.worker import reaper as reaping
 from chat.runs.worker.attempt import MAX_ATTEMPTS
+from chat.runs.worker.claim import claim
 from chat.runs.worker.reaper import Reaper
 from chat.stream.streams import run_key
 from tests.integration.here import close_here, here

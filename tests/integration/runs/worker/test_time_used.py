@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from chat.models import Run, RunStatus
 from chat.runs import lease
-from chat.runs.lease import claim
+from chat.runs.worker.claim import claim
 from tests.integration.here import here
 
 LONG_AGO = timedelta(seconds=100)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat.live import client_frames
 from chat.stream import frames
 from chat.stream.server_events import AnswerDelta
 from chat.stream.streams import StreamId
@@ -21,21 +22,21 @@ FIELDS = ["cursors", "after", "client_message_id", "text", "policy", "parent", "
 
 
 def test_a_hello_names_the_cursors_of_runs() -> None:
-    hello = frames.parse('{"type":"hello","cursors":{"12":"1-7"},"after":12}')
-    assert hello == frames.Hello(type="hello", cursors={12: "1-7"}, after=12)
+    hello = client_frames.parse('{"type":"hello","cursors":{"12":"1-7"},"after":12}')
+    assert hello == client_frames.Hello(type="hello", cursors={12: "1-7"}, after=12)
 
 
 @given(st.text() | JSON.map(json.dumps))
 def test_no_text_breaks_the_reading(text: str) -> None:
-    with pytest.raises(frames.InvalidFrame):
-        frames.parse(text)
+    with pytest.raises(client_frames.InvalidFrame):
+        client_frames.parse(text)
 
 
 @given(KINDS, st.dictionaries(st.sampled_from(FIELDS), JSON))
 def test_no_shape_breaks_the_reading(kind: str, fields: dict[str, object]) -> None:
     message = json.dumps(fields | {"type": kind})
-    with suppress(frames.InvalidFrame):
-        assert frames.parse(message).type == kind
+    with suppress(client_frames.InvalidFrame):
+        assert client_frames.parse(message).type == kind
 
 
 @given(st.lists(st.from_type(AnswerDelta)))

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from chat.live.client_frames import ClientFrame
 from chat.stream.channel import DELTAS
-from chat.stream.frames import ClientFrame
 from chat.stream.server_events import Delta, Event, ServerFrame
 
 Fields = dict[str, frozenset[str]]

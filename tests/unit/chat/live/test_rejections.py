@@ -6,15 +6,19 @@ import uuid
 import pytest
 from django.db import InterfaceError, OperationalError
 
+from chat.live import client_frames
 from chat.live.access import Refused
 from chat.live.commands import UNREACHABLE, rejection
-from chat.stream import frames
 
 MESSAGE_ID = uuid.uuid4()
-QUESTION = frames.Send(type="send", client_message_id=MESSAGE_ID, text="Hello", policy="explicit")
+QUESTION = client_frames.Send(
+    type="send", client_message_id=MESSAGE_ID, text="Hello", policy="explicit"
+)
 
 
-def told(error: Exception, frame: frames.ClientFrame | None = QUESTION) -> tuple[str, str, str]:
+def told(
+    error: Exception, frame: client_frames.ClientFrame | None = QUESTION
+) -> tuple[str, str, str]:
     rejected = json.loads(rejection(error, frame))
     return rejected["code"], rejected["message"], rejected["client_message_id"]
 
