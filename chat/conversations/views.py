@@ -16,6 +16,7 @@ from chat.conversations import forms
 from chat.conversations.examples import examples
 from chat.conversations.listing import page_of
 from chat.conversations.thread import last_policy, thread_of
+from chat.conversations.titles import rename
 from chat.governance import door
 from chat.models import Approval, Conversation, PolicyVersion, Run, RunStatus
 from chat.policies import chosen_among, offered
@@ -97,11 +98,10 @@ def conversation_rename(request: SignedInRequest, conversation_id: int) -> HttpR
     error = ""
     if request.method == "POST":
         try:
-            found.title = forms.title(request.POST)
+            rename(found, forms.title(request.POST))
         except forms.InvalidTitle as invalid:
             error = str(invalid)
         else:
-            Conversation.objects.filter(pk=found.pk).update(title=found.title)
             return redirect(found)
     return render(
         request,

@@ -8,7 +8,7 @@ the querysets leave it out, so that a view answers 404 and tells nobody that the
 from django.db.models import BigIntegerField, Q, QuerySet, Value
 from django.db.models.functions import Cast
 
-from chat.models import Approval, Conversation, ConversationKind, Run, SearchDocument, User
+from chat.models import Approval, Conversation, ConversationKind, Run, TurnDocument, User
 from chat.models.run import RunQuerySet
 
 
@@ -52,17 +52,17 @@ def own_approvals(user: User) -> QuerySet[Approval]:
     return Approval.objects.filter(run__owner=user)
 
 
-def own_documents(user: User) -> QuerySet[SearchDocument]:
+def own_documents(user: User) -> QuerySet[TurnDocument]:
     """Return what can be found of the person's own turns."""
-    return SearchDocument.objects.filter(documents_of(user.pk))
+    return TurnDocument.objects.filter(documents_of(user.pk))
 
 
-def readable_documents(user: User) -> QuerySet[SearchDocument]:
+def readable_documents(user: User) -> QuerySet[TurnDocument]:
     """Return what can be found of the turns that the person may read."""
-    return SearchDocument.objects.all() if reads_all(user) else own_documents(user)
+    return TurnDocument.objects.all() if reads_all(user) else own_documents(user)
 
 
-def documents_of(owner_id: int) -> Q:
-    """Return the condition that a document is of this person's turns."""
+def documents_of(space_id: int) -> Q:
+    """Return the condition that a document is of this space; a person's own has their number."""
     # psycopg writes small numbers as int4, which the GIN index over a bigint does not serve.
-    return Q(owner_id=Cast(Value(owner_id), BigIntegerField()))
+    return Q(space_id=Cast(Value(space_id), BigIntegerField()))

@@ -7,8 +7,9 @@ from chat.models.model_call import ModelCall
 from chat.models.policy import Policy, PolicyVersion
 from chat.models.queue import Queue
 from chat.models.run import ENDED, LIVE, Run, RunStatus
-from chat.models.search_document import SearchDocument
+from chat.models.run_document import RunDocument
 from chat.models.turn import Turn, TurnStatus
+from chat.models.turn_document import TurnDocument
 from chat.models.user import User
 from chat.models.worker import Worker
 
@@ -25,9 +26,10 @@ __all__ = [
     "PolicyVersion",
     "Queue",
     "Run",
+    "RunDocument",
     "RunStatus",
-    "SearchDocument",
     "Turn",
+    "TurnDocument",
     "TurnStatus",
     "User",
     "Worker",

@@ -88,8 +88,8 @@ class Turn(models.Model):
 
     @cached_property
     def actions(self) -> "list[Action]":
-        """Return the turn's actions in their order."""
-        return list(self.stored_actions.all())
+        """Return the turn's actions in their order; none of one that is not stored yet."""
+        return list(self.stored_actions.all()) if self.pk is not None else []
 
     @property
     def open_action(self) -> "Action | None":

@@ -38,7 +38,7 @@ from chat.runs.lease import fence, park, retrying_last
 from chat.runs.stored_json import storable_json
 from chat.runs.validation import MAX_FEEDBACK
 from chat.runs.wake import wake
-from chat.search.index import index_turn
+from chat.search.documents.turns import index_turn
 from chat.stream import frames
 from chat.stream.announce import announce_interrupted
 from chat.stream.channel import Channel

@@ -11,6 +11,7 @@ from chat.models.conversation import TITLE_LENGTH
 from chat.runs.allowance import check_allowance
 from chat.runs.validation import InvalidQuestion, checked
 from chat.runs.wake import wake
+from chat.search.documents.runs import index_run
 from chat.stream.announce import announce, clear
 
 
@@ -49,6 +50,7 @@ def ask(
             again_of=again_of,
         )
         _touch(conversation, question)
+        index_run(run)
         clear(run)
         transaction.on_commit(RUNS_ASKED.inc)
         transaction.on_commit(partial(announce, run), robust=True)

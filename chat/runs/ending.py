@@ -23,7 +23,7 @@ from chat.metrics.instruments import count_end
 from chat.models import Action, ModelCall, Run, RunStatus, Turn
 from chat.runs.lease import LeaseLost, fence, retrying_last
 from chat.runs.record.statements import store
-from chat.search.index import index_run_ended
+from chat.search.documents.runs import index_run_ended
 from chat.stream.announce import announce_end
 from chat.stream.markdown import FORM, render_markdown
 from chat.stream.render import render_run

@@ -1,4 +1,4 @@
-"""Find turns: a page at a time, newest first, with how many there are.
+"""Find turns: a page at a time, newest first.
 
 Postgres guesses badly how many turns hold a word, and would read the whole table backwards for a
 rare one. So the order of the query says which index to use: a query that nothing narrows looks
@@ -8,70 +8,69 @@ to look up for (words left out, words of every sentence) is looked for among the
 many at a time.
 """
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import F
 
 from chat.models import User
-from chat.search.limits import TooSlow, within
-from chat.search.query import Query
-from chat.search.scope import Documents, Scope, scope
+from chat.search.language.query import Query
+from chat.search.limits import within
+from chat.search.place import (
+    Documents,
+    Place,
+    in_order,
+    newer,
+    older,
+    places,
+    sorted_by_place,
+)
+from chat.search.scope import Scope, scope
 
 PAGE_LENGTH = 25
 SECONDS = 5.0
 QUICK_SECONDS = 1.0
-MAX_COUNTED = 10_000
 PROBED = 2_000
 WALKED = 10_000
 
 
 @dataclass(frozen=True)
 class FoundPage:
-    """The ids of one page of turns, newest first, and the cursors of the pages beside it.
+    """The places of one page of turns, newest first, and the cursors of the pages beside it.
 
     `walked` is how many turns were looked through, None when no others are left to look through.
     """
 
-    turn_ids: Sequence[int]
-    newer: int | None = None
-    older: int | None = None
+    places: Sequence[Place]
+    newer: Place | None = None
+    older: Place | None = None
     walked: int | None = None
 
-
-@dataclass(frozen=True)
-class Tally:
-    """How many turns fit and how they divide; `is_all` tells whether all of them were counted.
-
-    `counts` maps a field to its values with their counts, most first.
-    """
-
-    total: int
-    is_all: bool
-    counts: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    @property
+    def turn_ids(self) -> list[int]:
+        """Return the numbers of the turns."""
+        return [place.turn_id for place in self.places]
 
 
 @dataclass(frozen=True)
 class FoundTurns:
     """Turns that fit, from one end; beyond `edge`, if there is one, nobody has looked."""
 
-    turn_ids: list[int]
-    edge: int | None = None
+    places: list[Place]
+    edge: Place | None = None
 
 
 def find(
     user: User,
     query: Query,
     *,
-    before: int | None = None,
-    after: int | None = None,
+    before: Place | None = None,
+    after: Place | None = None,
     length: int = PAGE_LENGTH,
 ) -> FoundPage:
     """Return a page of the turns that the user may read and that fit.
 
-    `before` and `after` are turn ids: the page of older turns than that, or of newer ones. Raises
+    `before` and `after` are cursors: the page of older turns than that, or of newer ones. Raises
     QueryError, or TooSlow when Postgres needs more than SECONDS.
     """
     with within(SECONDS):
@@ -86,94 +85,42 @@ def find(
         return _older_page(found, before, length)
 
 
-def tally(user: User, query: Query) -> Tally | None:
-    """Count the turns that fit, in all and by field; None when that takes too long.
-
-    Counting stops at MAX_COUNTED, or where `find` stops to look.
-    """
-    searched = scope(user, query)
-    documents, edge = searched.documents, None
-    match = query.match()
-    try:
-        is_walk = match is not None and not _can_be_looked_up(query)
-        with within(QUICK_SECONDS, in_order=is_walk):
-            if is_walk:
-                documents, edge = _near(searched.documents, searched.in_order, "-", WALKED)
-            if match is not None:
-                documents = documents.filter(words=match)
-            rows = list(documents.values_list("policy", "tool", "status")[: MAX_COUNTED + 1])
-    except TooSlow:
-        return None
-    columns = zip(("policy", "tool", "status"), zip(*rows, strict=True), strict=False)
-    return Tally(
-        total=min(len(rows), MAX_COUNTED),
-        is_all=len(rows) <= MAX_COUNTED and edge is None,
-        counts={
-            name: [(value, count) for value, count in Counter(column).most_common() if value]
-            for name, column in columns
-        },
-    )
-
-
 def newest(
     searched: Scope,
     query: Query,
     *,
-    before: int | None = None,
-    after: int | None = None,
+    before: Place | None = None,
+    after: Place | None = None,
     length: int,
 ) -> FoundTurns:
     """Return up to `length` turns: below `before` newest first, or above `after` oldest first.
 
     Raises TooSlow.
     """
-    beyond: dict[str, int] = {}
+    documents, walked = searched.documents, searched.in_order
     if before is not None:
-        beyond["turn_id__lt"] = before
+        documents, walked = older(documents, before), older(walked, before)
     if after is not None:
-        beyond["turn_id__gt"] = after
-    sign = "" if after is not None else "-"
-    documents, in_order = searched.documents.filter(**beyond), searched.in_order.filter(**beyond)
+        documents, walked = newer(documents, after), newer(walked, after)
+    newest_first = after is None
     match = query.match()
     if match is None:
-        return FoundTurns(_ids(documents.order_by(f"{sign}turn_id")[:length]))
-    if not _can_be_looked_up(query):
+        return FoundTurns(places(in_order(documents, newest_first=newest_first)[:length]))
+    if not can_be_looked_up(query):
         with within(QUICK_SECONDS, in_order=True):
-            near, edge = _near(documents, in_order, sign, WALKED)
-            ids = _ids(near.filter(words=match)[:length])
-        return FoundTurns(ids, edge if len(ids) < length else None)
+            near, edge = nearest(documents, walked, WALKED, newest_first=newest_first)
+            found = places(near.filter(words=match)[:length])
+        return FoundTurns(found, edge if len(found) < length else None)
     if not searched.is_narrow:
-        near, _ = _near(documents, documents, sign, PROBED)
-        ids = _ids(near.filter(words=match)[:length])
-        if len(ids) == length:
-            return FoundTurns(ids)
-    by_number = F("turn_id") + 0
-    order = by_number.asc() if after is not None else by_number.desc()
-    return FoundTurns(_ids(documents.filter(words=match).order_by(order)[:length]))
+        near, _ = nearest(documents, walked, PROBED, newest_first=newest_first)
+        found = places(near.filter(words=match)[:length])
+        if len(found) == length:
+            return FoundTurns(found)
+    fitting = sorted_by_place(documents.filter(words=match), newest_first=newest_first)
+    return FoundTurns(places(fitting[:length]))
 
 
-def _older_page(found: FoundTurns, before: int | None, length: int) -> FoundPage:
-    ids, edge = found.turn_ids, found.edge
-    return FoundPage(
-        ids[:length],
-        newer=ids[0] if before is not None and ids else None,
-        older=ids[length - 1] if len(ids) > length else None if edge is None else edge + 1,
-        walked=None if edge is None else WALKED,
-    )
-
-
-def _newer_page(found: FoundTurns, after: int, length: int) -> FoundPage | None:
-    """Return the page; None when it is not full, so that the first page shows more."""
-    ids, edge = found.turn_ids, found.edge
-    if len(ids) < length and edge is None:
-        return None
-    page = list(reversed(ids[:length]))
-    older = page[-1] if page else after + 1
-    newer = page[0] if len(ids) > length else None if edge is None else edge - 1
-    return FoundPage(page, newer=newer, older=older, walked=None if edge is None else WALKED)
-
-
-def _can_be_looked_up(query: Query) -> bool:
+def can_be_looked_up(query: Query) -> bool:
     """Tell whether a turn has to hold a word that is not, as `the` is, in almost every turn."""
     wanted = [word for term in query.wanted for word in term.words]
     if not wanted:
@@ -186,20 +133,38 @@ def _can_be_looked_up(query: Query) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _near(
-    documents: Documents, in_order: Documents, sign: str, length: int
-) -> tuple[Documents, int | None]:
-    """Keep the documents no farther than the first `length` of `in_order`, in their order.
+def nearest(
+    documents: Documents, walked: Documents, length: int, *, newest_first: bool = True
+) -> tuple[Documents, Place | None]:
+    """Keep the documents no farther than the first `length` of `walked`, in their order.
 
-    Return too the number of the next one, None when there is none.
+    Return too the place of the next one, None when there is none.
     """
-    ordered = in_order.order_by(f"{sign}turn_id")
-    edge = ordered.values_list("turn_id", flat=True)[length : length + 1].first()
-    near = documents.order_by(f"{sign}turn_id")
-    if edge is None:
+    edges = places(in_order(walked, newest_first=newest_first)[length : length + 1])
+    near = in_order(documents, newest_first=newest_first)
+    if not edges:
         return near, None
-    return near.filter(**{"turn_id__gt" if sign else "turn_id__lt": edge}), edge
+    return (newer if newest_first else older)(near, edges[0]), edges[0]
 
 
-def _ids(documents: Documents) -> list[int]:
-    return list(documents.values_list("turn_id", flat=True))
+def _older_page(found: FoundTurns, before: Place | None, length: int) -> FoundPage:
+    turns, edge = found.places, found.edge
+    return FoundPage(
+        turns[:length],
+        newer=turns[0] if before is not None and turns else None,
+        older=turns[length - 1] if len(turns) > length else None if edge is None else edge.moved(1),
+        walked=None if edge is None else WALKED,
+    )
+
+
+def _newer_page(found: FoundTurns, after: Place, length: int) -> FoundPage | None:
+    """Return the page; None when it is not full, so that the first page shows more."""
+    turns, edge = found.places, found.edge
+    if len(turns) < length and edge is None:
+        return None
+    page = list(reversed(turns[:length]))
+    older_than = page[-1] if page else after.moved(1)
+    newer_than = page[0] if len(turns) > length else None if edge is None else edge.moved(-1)
+    return FoundPage(
+        page, newer=newer_than, older=older_than, walked=None if edge is None else WALKED
+    )

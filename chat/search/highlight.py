@@ -12,8 +12,8 @@ from itertools import accumulate, islice
 
 from django.db import connection
 
+from chat.search.language.query import Query, Term
 from chat.search.plain_text import unmarked
-from chat.search.query import Query, Term
 from chat.search.words import spans, split
 
 BEFORE = 40

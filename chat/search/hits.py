@@ -8,9 +8,10 @@ from django.db.models import F, Prefetch, QuerySet
 from django.db.models.functions import Left
 
 from chat.models import Action, Turn
+from chat.search.documents.parts import json_text
+from chat.search.documents.vector import MAX_CHARACTERS
 from chat.search.highlight import Excerpt, Marker
-from chat.search.index import MAX_CHARACTERS, json_text
-from chat.search.query import Query
+from chat.search.language.query import Query
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,13 @@ class Hit:
 def hits(turn_ids: Sequence[int], query: Query) -> list[Hit]:
     """Return the turns in the order of their ids, each with its excerpt."""
     turns = {turn.pk: turn for turn in _turns(turn_ids)}
-    texts = {pk: list(_read(_texts(turn))) for pk, turn in turns.items()}
+    texts = {pk: list(_read(_asked(_texts(turn), query))) for pk, turn in turns.items()}
     marker = Marker(query, (text for parts in texts.values() for _, text in parts))
     return [
         Hit(
             turn=turns[pk],
             excerpt=marker.excerpt(texts[pk]),
-            is_cut=turns[pk].search_document.is_cut,
+            is_cut=turns[pk].document.is_cut,
             query=str(query),
         )
         for pk in turn_ids
@@ -69,10 +70,17 @@ def _turns(turn_ids: Sequence[int]) -> QuerySet[Turn]:
         .prefetch_related(None)
         .prefetch_related(Prefetch("stored_actions", seen))
         .select_related("run__policy_version__policy", "run__conversation__owner")
-        .select_related("search_document")
-        .defer(*big, "run__answer_html", "search_document__words")
+        .select_related("document")
+        .defer(*big, "run__answer_html", "document__words")
         .annotate(**{f"head_{name}": Left(F(name), MAX_CHARACTERS) for name in big})
     )
+
+
+def _asked(parts: Iterator[tuple[str, str]], query: Query) -> Iterator[tuple[str, str]]:
+    """Keep the parts that the query looks in."""
+    for name, text in parts:
+        if not query.parts or _PART_OF.get(name, name) in query.parts:
+            yield name, text
 
 
 def _read(parts: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -97,6 +105,10 @@ def _texts(turn: Turn) -> Iterator[tuple[str, str]]:
         yield "observation", _head(action, "observation")
     yield "answer", _head(turn, "run__answer")
     yield "outcome", _head(turn, "run__message")
+
+
+_PART_OF = {"plan": "thought", "inputs": "action", "outcome": "observation"}
+"""What a query calls a part that has a name of its own for who reads a hit."""
 
 
 def _head(row: Turn | Action, name: str) -> str:

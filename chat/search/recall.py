@@ -9,20 +9,25 @@ from django.db.models import F, Q
 
 from agents.errors import ToolFailed
 from agents.tools.search_transcripts import FindTurns, FoundTurn
-from chat.models import Run, User
+from chat.models import ConversationKind, Run, User
 from chat.search.find import SECONDS, newest
 from chat.search.hits import Hit, hits
+from chat.search.language.fields import QueryError
+from chat.search.language.query import Match, Query, parse, plain
 from chat.search.limits import TooMany, TooSlow, one_of_few, within
-from chat.search.query import Match, Query, QueryError, parse, plain
-from chat.search.scope import Documents, Scope, scope
+from chat.search.place import NEWEST_FIRST, Documents, sorted_by_place
+from chat.search.scope import Scope, scope
 
 TOOL_LENGTH = 10
 MAX_RANKED = 500
 ANSWER_LENGTH = 160
 
+ALIKE = [0.1, 0.1, 0.1, 0.1]
+"""In whatever part of a turn a word stands, it counts the same."""
+
 
 def find_turns(user: User, *, excluding: Run | None = None) -> FindTurns:
-    """Return the search over the user's own turns, but for those of the run that asks.
+    """Return the search over the user's own chats, but for the turns of the run that asks.
 
     Turns that hold every word come newest first; when there are none, those that hold most of the
     words. Models write sentences: a query that is none in search's language counts as bare words.
@@ -33,8 +38,9 @@ def find_turns(user: User, *, excluding: Run | None = None) -> FindTurns:
             with one_of_few(user, "recall"), within(SECONDS):
                 query, searched = _understood(user, text)
                 searched = searched.without(Q(tool="search_transcripts"))
+                searched = searched.without(~Q(kind=ConversationKind.CHAT))
                 if excluding is not None:
-                    searched = searched.without(Q(run_id=excluding.pk))
+                    searched = searched.without(Q(run_document=excluding.pk))
                 return [_found(hit) for hit in hits(_best(searched, query), query)]
         except TooMany as error:
             raise ToolFailed(str(error)) from error
@@ -59,24 +65,25 @@ def _understood(user: User, text: str) -> tuple[Query, Scope]:
 def _best(searched: Scope, query: Query) -> list[int]:
     if not query.clauses:
         return []
-    return newest(searched, query, length=TOOL_LENGTH).turn_ids or _most_words(
-        searched.documents, query
-    )
+    found = newest(searched, query, length=TOOL_LENGTH).places
+    return [place.turn_id for place in found] or _most_words(searched.documents, query)
 
 
 def _most_words(documents: Documents, query: Query) -> list[int]:
     """Rank the newest turns that hold any of the words; such as `the` do not count."""
     asked: list[Match] = [
-        SearchQuery(text, config="english") for term in query.wanted for text in term.spellings
+        SearchQuery(" ".join(words), config="english")
+        for term in query.wanted
+        for words in term.spellings
     ]
     if not asked:
         return []
     any_word = reduce(or_, asked)
-    newest = documents.filter(words=any_word).order_by((F("turn_id") + 0).desc())
+    newest = sorted_by_place(documents.filter(words=any_word), newest_first=True)
     ranked = (
         documents.filter(turn_id__in=newest.values("turn_id")[:MAX_RANKED])
-        .annotate(rank=SearchRank(F("words"), any_word))
-        .order_by("-rank", "-turn_id")
+        .annotate(rank=SearchRank(F("words"), any_word, weights=ALIKE))
+        .order_by("-rank", *NEWEST_FIRST)
     )
     return list(ranked.values_list("turn_id", flat=True)[:TOOL_LENGTH])
 

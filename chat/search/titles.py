@@ -2,7 +2,7 @@
 
 from chat.governance import door
 from chat.models import Conversation, User
-from chat.search.query import Query
+from chat.search.language.query import Query
 
 MOST = 5
 

@@ -13,11 +13,13 @@ from django.views.decorators.http import require_GET
 
 from chat.accounts import SignedInRequest
 from chat.models import LIVE, Conversation
-from chat.search.find import SECONDS, Tally, find, tally
+from chat.search.find import SECONDS, find
 from chat.search.hits import Hit, hits
+from chat.search.language.fields import FIELDS, STATUS_NAMES, QueryError
+from chat.search.language.query import Query, parse
 from chat.search.limits import TooMany, TooSlow, one_of_few, within
-from chat.search.query import Query, QueryError, parse
-from chat.search.scope import STATUS_NAMES
+from chat.search.place import Place
+from chat.search.tally import Tally, tally
 from chat.search.titles import titled
 
 MAX_VALUES = 8
@@ -82,7 +84,8 @@ def search(request: SignedInRequest) -> HttpResponse:
     template = "chat/search/_search_results.html" if is_partial else "chat/search/search.html"
     # htmx shows nothing of a refusal; what it is sent says so, and asks again by itself.
     status = 429 if results.is_refused and not is_partial else 200
-    response = render(request, template, {"text": text, "results": results}, status=status)
+    shown = {"text": text, "results": results, "fields": FIELDS.values()}
+    response = render(request, template, shown, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
 
@@ -105,7 +108,7 @@ def _results(request: SignedInRequest, text: str) -> Results:
 
 
 def _found(
-    request: SignedInRequest, query: Query, before: int | None, after: int | None
+    request: SignedInRequest, query: Query, before: Place | None, after: Place | None
 ) -> Results:
     page = find(request.user, query, before=before, after=after)
     with within(SECONDS):
@@ -125,13 +128,14 @@ def _found(
     )
 
 
-def _cursor(request: SignedInRequest, name: str) -> int | None:
+def _cursor(request: SignedInRequest, name: str) -> Place | None:
     value = request.GET.get(name)
     if not value:
         return None
-    if not (value.isascii() and value.isdigit() and len(value) < 19):
-        raise QueryError("This address names no page of results; search again.")
-    return int(value)
+    try:
+        return Place.read(value)
+    except ValueError:
+        raise QueryError("This address names no page of results; search again.") from None
 
 
 def _facets(query: Query, counted: Tally) -> list[Facet]:
@@ -159,10 +163,10 @@ def _choice(query: Query, name: str, value: str, count: int) -> Choice:
     return Choice(said, count, _address(query.narrowed(name, said)))
 
 
-def _beside(query: Query, **cursor: int | None) -> str | None:
+def _beside(query: Query, **cursor: Place | None) -> str | None:
     return None if None in cursor.values() else _address(str(query), **cursor)
 
 
-def _address(query: str, **cursor: int | None) -> str:
+def _address(query: str, **cursor: Place | None) -> str:
     parameters = ({"q": query} if query else {}) | cursor
     return f"{reverse('search')}?{urlencode(parameters)}" if parameters else reverse("search")

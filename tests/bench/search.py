@@ -15,6 +15,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pydoc_data.topics import topics
 from typing import Any
 
@@ -37,6 +38,22 @@ FORMS = {
     "two_words": "zqseldom zqmost",
 }
 
+RUNS = {
+    "newest": "",
+    "policy_of_half": "policy:explicit",
+    "policy_of_1_percent": "policy:rewoo",
+    "status_of_1_in_1000": "status:failed",
+    "status_of_none": "status:stopped",
+    "policy_of_1_percent_and_half": "policy:rewoo zqmost",
+    "policy_of_1_percent_and_10_percent": "policy:rewoo zqmany",
+    "policy_of_half_and_half": "policy:explicit zqmost",
+    "status_and_half": "status:failed zqmost",
+    "not_policy": "zqsome -policy:explicit",
+    "tool": "tool:calculator",
+}
+
+IN_PARTS = {"in_thought": "in:thought zqsome", "in_observation": "in:observation zqsome"}
+
 NOTHING_TO_LOOK_UP = {
     "without_only": "-zqmost",
     "without_the": "-the",
@@ -56,16 +73,23 @@ ACTIONS = """
     FROM chat_turn WHERE kind = 'action' ORDER BY id
 """
 DOCUMENTS = """
-    INSERT INTO chat_searchdocument
-        (turn_id, owner_id, run_id, policy, tool, status, is_cut, words)
-    SELECT turn.id, conversation.owner_id, turn.run_id, 'explicit', coalesce(tool, ''), 'succeeded',
-        false,
-        to_tsvector('simple', turn.thought) || strip(to_tsvector('english', turn.thought))
-    FROM chat_turn AS turn
-    LEFT JOIN chat_action ON turn_id = turn.id
-    JOIN chat_run AS run ON run.id = turn.run_id
-    JOIN chat_conversation AS conversation ON conversation.id = run.conversation_id
+    INSERT INTO chat_turndocument
+        (turn_id, space_id, run_id, kind, at, tool, has_error, is_cut, words)
+    SELECT turn.id, run.space_id, run.run_id, run.kind, run.at,
+        coalesce(tool, ''), false, false, {vector}
+    FROM chat_turn AS turn JOIN chat_rundocument AS run ON run.run_id = turn.run_id
+    LEFT JOIN chat_action ON chat_action.turn_id = turn.id
     ORDER BY turn.id
+"""
+BODIES = "ARRAY['', turn.thought, '', '']"
+RUN_DOCUMENTS = """
+    INSERT INTO chat_rundocument
+        (run_id, space_id, kind, policy, version, model, status, reason, has_error, at, words)
+    SELECT run.id, owner_id, 'chat', slug, number, model, status, reason, status = 'failed',
+        run.created_at, setweight(to_tsvector('simple', question), 'A')
+    FROM chat_run AS run
+    JOIN chat_policyversion AS version ON version.id = policy_version_id
+    JOIN chat_policy AS policy ON policy.id = version.policy_id
 """
 
 
@@ -83,6 +107,9 @@ def main() -> None:
                 measure(f"{who}_{word}", user, word)
         for name, text in FORMS.items():
             measure(f"reviewer_{name}", reviewer, text)
+        for name, text in (RUNS | IN_PARTS).items():
+            measure_page(f"reviewer_{name}", reviewer, text)
+            measure_page(f"member_{name}", member, text)
         for name, text in NOTHING_TO_LOOK_UP.items():
             measure_page(f"reviewer_{name}", reviewer, text)
             measure_page(f"member_{name}", member, text)
@@ -109,17 +136,18 @@ def measure_page(name: str, user: Any, text: str) -> None:
 def ids(user: Any, text: str) -> None:
     """Find a page of turns as the product does."""
     from chat.search.find import find
-    from chat.search.query import parse
+    from chat.search.language.query import parse
 
     find(user, parse(text))
 
 
 def results(user: Any, text: str) -> None:
     """Do all that the page of results takes, but for the template."""
-    from chat.search.find import find, tally
+    from chat.search.find import find
     from chat.search.hits import hits
+    from chat.search.language.query import parse
     from chat.search.limits import TooSlow
-    from chat.search.query import parse
+    from chat.search.tally import tally
 
     query = parse(text)
     try:
@@ -135,19 +163,21 @@ def obvious(user: Any, text: str) -> None:
     """Find a page of turns as everybody writes it first."""
     from django.db import OperationalError, connection, transaction
 
-    from chat.models import SearchDocument
-    from chat.search.query import parse
+    from chat.models import TurnDocument
+    from chat.search.language.fields import FIELDS
+    from chat.search.language.query import parse
 
     query = parse(text)
-    documents = SearchDocument.objects.all()
+    documents = TurnDocument.objects.all()
     if not user.is_reviewer:
-        documents = documents.filter(owner_id=user.pk)
+        documents = documents.filter(space_id=user.pk)
     for clause in query.fields:
-        documents = documents.filter(**{clause.name: clause.value})
+        documents = documents.filter(FIELDS[clause.name].condition(user, clause))
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL statement_timeout = '{PATIENCE}'")
-            list(documents.filter(words=query.match()).order_by("-turn_id").values("pk")[:25])
+            found = documents.filter(words=query.match()).order_by("-at", "-turn_id")
+            list(found.values("pk")[:25])
     except OperationalError:
         print(f"The obvious query for {text!r} was given up after {PATIENCE}.", flush=True)
 
@@ -166,6 +196,7 @@ def generate(count: int) -> tuple[Any, Any]:
     from django.utils import timezone
 
     from chat.models import Conversation, PolicyVersion, Run, User
+    from chat.search.documents.vector import VECTOR
 
     call_command("migrate", verbosity=0)
     people = User.objects.bulk_create(User(username=f"user{n}") for n in range(USERS))
@@ -173,16 +204,20 @@ def generate(count: int) -> tuple[Any, Any]:
     # The first has every fourth conversation.
     owners = (people[0 if n % 4 == 0 else n % USERS] for n in range(USERS * 2))
     conversations = Conversation.objects.bulk_create(Conversation(owner=o) for o in owners)
-    version = PolicyVersion.objects.get(policy__slug="explicit")
+    versions = {
+        version.policy.slug: version
+        for version in PolicyVersion.objects.filter(number=1).select_related("policy")
+    }
     now = timezone.now()
     runs = Run.objects.bulk_create(
         (
             Run(
                 conversation=conversations[n * 7919 % len(conversations)],
-                policy_version=version,
+                policy_version=versions[policy_of(n)],
                 client_message_id=uuid.uuid4(),
                 question=f"Question {n}",
-                status="succeeded",
+                status="failed" if n % 1009 == 500 else "succeeded",
+                created_at=now - timedelta(minutes=count // TURNS_PER_RUN - n),
                 ended_at=now,
             )
             for n in range(count // TURNS_PER_RUN)
@@ -196,17 +231,18 @@ def generate(count: int) -> tuple[Any, Any]:
         with cursor.copy(f"COPY chat_turn ({columns}) FROM STDIN") as copy:
             for row in rows(count, runs[0].pk):
                 copy.write_row(row)
-        cursor.execute("DROP INDEX search_owner_words")
+        cursor.execute("DROP INDEX turn_space_words")
         cursor.execute(ACTIONS)
-        cursor.execute(DOCUMENTS)
+        cursor.execute(RUN_DOCUMENTS)
+        cursor.execute(DOCUMENTS.format(vector=VECTOR.replace("%s", BODIES)))
         cursor.execute(
-            "CREATE INDEX search_owner_words ON chat_searchdocument USING gin (owner_id, words)"
+            "CREATE INDEX turn_space_words ON chat_turndocument USING gin (space_id, words)"
         )
         cursor.execute("VACUUM ANALYZE")
         cursor.execute(
-            "SELECT pg_relation_size('search_owner_words'), pg_table_size('chat_searchdocument'),"
+            "SELECT pg_relation_size('turn_space_words'), pg_table_size('chat_turndocument'),"
             " avg(pg_column_size(words)), avg(length(thought))"
-            " FROM chat_searchdocument JOIN chat_turn ON turn_id = id"
+            " FROM chat_turndocument JOIN chat_turn ON turn_id = id"
         )
         index, table, vector, text = cursor.fetchone()
     print(
@@ -215,6 +251,11 @@ def generate(count: int) -> tuple[Any, Any]:
         flush=True,
     )
     return people[0], reviewer
+
+
+def policy_of(n: int) -> str:
+    """Return the policy of a run: half are explicit, and one in a hundred is rewoo."""
+    return "rewoo" if n % 101 == 50 else "explicit" if n % 7 < 4 else "implicit"
 
 
 def rows(count: int, first_run: int) -> Iterator[tuple[Any, ...]]:

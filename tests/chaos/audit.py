@@ -15,8 +15,8 @@ from chat.models import (
     ApprovalStatus,
     Run,
     RunStatus,
-    SearchDocument,
     Turn,
+    TurnDocument,
     TurnStatus,
 )
 from chat.operations.verify import Verdict, verify
@@ -134,7 +134,7 @@ def _look_at_turns(found: Findings, asked: Asked, run: Run) -> None:
     if any(turn.status == TurnStatus.OPEN for turn in turns) and run.status in ENDED:
         found.wrong.append(f"A turn of {name} is still open")
     complete = sum(turn.status != TurnStatus.OPEN for turn in turns)
-    if SearchDocument.objects.filter(run_id=run.pk).count() < complete:
+    if TurnDocument.objects.filter(run_document=run.pk).count() < complete:
         found.lost.append(f"Not every turn of {name} can be found")
 
 

@@ -13,6 +13,7 @@ _NEWS = (
     f"{LIVE}/streams/test_told_once.py",
 )
 _STORED = (
+    f"{RUNS}/record/test_indexed_turns.py",
     f"{RUNS}/policies/test_whole_run.py",
     f"{RUNS}/worker/test_held_calls.py",
     f"{RUNS}/worker/test_stop_and_lease.py",

@@ -6,7 +6,8 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from chat.models import Run
-from chat.search.index import index_run_ended, index_turn
+from chat.search.documents.runs import index_run, index_run_ended
+from chat.search.documents.turns import index_turn
 
 
 class Command(BaseCommand):
@@ -30,6 +31,8 @@ def _index(run_id: int) -> int:
     turns = list(run.turns.all())
     for turn in turns:
         index_turn(turn)
-    if not run.is_live:
+    if run.is_live:
+        index_run(run)
+    else:
         index_run_ended(run)
     return len(turns)

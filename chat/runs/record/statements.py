@@ -13,7 +13,8 @@ from django.db.models import Model
 from chat.models import Action, ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.models.upsert import Upsert, column
 from chat.runs.lease import LeaseLost
-from chat.search.index import document_of, documents
+from chat.search.documents.runs import BEGUN
+from chat.search.documents.turns import document_of, documents
 
 _RUN = Run._meta.concrete_fields
 _CALLS = Upsert(ModelCall, "run", "index")
@@ -31,7 +32,8 @@ def store(
 ) -> None:
     """Write to a run under its attempt, and with it a call, a turn and what makes it findable.
 
-    Of the turn's actions only `actions` are written, those that have changed. Doing so twice
+    Of the turn's actions only `actions` are written, those that have changed. What makes a turn
+    findable is written with its row first, and once more when it is complete. Doing so twice
     changes nothing more. Raises LeaseLost when another attempt has begun or the run was taken away;
     then nothing is written.
     """
@@ -40,15 +42,15 @@ def store(
     for name, source, upsert, row in rows:
         parts[name] = upsert.statement(source)
         values += upsert.values(row)
-    begun = ", ".join(f"{name} AS ({sql})" for name, sql in parts.items())
-    numbers = ", ".join(f"(SELECT id FROM {name})" for name in parts)  # noqa: S608 - names above
-    with connection.cursor() as cursor:
-        cursor.execute(f"WITH {begun} SELECT {numbers}", values)
-        found = dict(zip(parts, cursor.fetchone() or (), strict=True))
-    if found["held"] is None:
-        raise LeaseLost(f"Run {run.pk} went on without attempt {run.attempt}.")
+    found = _execute(run, parts, values)
     for name, _, _, row in rows:
         row.pk = found[name]
+
+
+def store_model(run: Run, **changes: Any) -> None:
+    """Write which model works on a run, and that search finds it by that; raises LeaseLost."""
+    parts, values = _held(run, changes)
+    _execute(run, parts | {"document": BEGUN}, [*values, run.model])
 
 
 def _rows(
@@ -61,8 +63,20 @@ def _rows(
         yield "turn", "held", _TURNS, turn
     for action in actions:
         yield f"action{action.position}", "turn", _ACTIONS, action
-    if turn is not None and turn.status != TurnStatus.OPEN:
+    if turn is not None and (turn.pk is None or turn.status != TurnStatus.OPEN):
         yield "words", "turn", _WORDS, document_of(turn)
+
+
+def _execute(run: Run, parts: dict[str, str], values: list[Any]) -> dict[str, Any]:
+    """Carry out the parts as one statement and return the number of the row that each wrote."""
+    begun = ", ".join(f"{name} AS ({sql})" for name, sql in parts.items())
+    numbers = ", ".join(f"(SELECT id FROM {name})" for name in parts)  # noqa: S608 - names above
+    with connection.cursor() as cursor:
+        cursor.execute(f"WITH {begun} SELECT {numbers}", values)
+        found = dict(zip(parts, cursor.fetchone() or (), strict=True))
+    if found["held"] is None:
+        raise LeaseLost(f"Run {run.pk} went on without attempt {run.attempt}.")
+    return found
 
 
 def _held(run: Run, changes: dict[str, Any]) -> tuple[dict[str, str], list[Any]]:

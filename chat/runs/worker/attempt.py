@@ -29,13 +29,13 @@ from chat.runs.db_retry import release_connection, retrying
 from chat.runs.ending import give_up, tell_end
 from chat.runs.lease import LeaseLost, release
 from chat.runs.record.recorder import Recorder
-from chat.runs.record.statements import store
+from chat.runs.record.statements import store_model
 from chat.runs.resume import Before
 from chat.runs.tools import tools_for
 from chat.runs.wake import wake
 from chat.runs.worker.heartbeat import Watch
 from chat.runs.worker.providers import Providers
-from chat.search.index import index_run_ended
+from chat.search.documents.runs import index_run_ended
 from chat.stream.announce import announce_interrupted
 from chat.stream.publisher import Publisher
 from chat.stream.server_events import RunPaused, RunWaiting
@@ -199,7 +199,7 @@ def _tell_that_it_resumes(run: Run) -> None:
 
 def _name_model(run: Run, provider: Provider) -> None:
     run.provider, run.model, run.build = provider.name[:40], provider.model[:200], settings.BUILD
-    store(run, provider=run.provider, model=run.model, build=run.build)
+    store_model(run, provider=run.provider, model=run.model, build=run.build)
 
 
 def _spec(run: Run) -> PolicySpec | None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,41 @@ INSERT INTO chat_turn (run_id, index, attempt, status, kind, thought, answer, to
     observation_error, observation_ends, stream_id, started_at, acted_at)
 SELECT run_id, 90, 1, 'open', 'action', 'go', '', 'bank__pay', '{}', '', '', '1-1', now(), now()
 FROM chat_turn ORDER BY id LIMIT 1;
+"""
+RUN_DOCUMENTS = """
+SELECT run_id, space_id, kind, policy, version, model, status, reason, turns, tokens, at, has_error,
+    seconds IS NULL
+FROM chat_rundocument ORDER BY run_id
+"""
+RUNS_IN_WORDS = """
+SELECT r.id, r.owner_id, c.kind, p.slug, v.number, r.model,
+    CASE WHEN r.status IN ('waiting', 'interrupted') THEN 'running' ELSE r.status END, r.reason,
+    CASE WHEN r.ended_at IS NOT NULL
+        THEN (SELECT count(*) FROM chat_turn WHERE run_id = r.id) END,
+    CASE WHEN r.ended_at IS NOT NULL THEN r.input_tokens + r.output_tokens END, r.created_at,
+    r.ended_at IS NOT NULL AND (r.status = 'failed' OR EXISTS (
+        SELECT FROM chat_turn JOIN chat_action ON turn_id = chat_turn.id
+        WHERE run_id = r.id AND error <> '')),
+    r.ended_at IS NULL OR r.started_at IS NULL
+FROM chat_run r JOIN chat_conversation c ON c.id = conversation_id
+JOIN chat_policyversion v ON v.id = policy_version_id JOIN chat_policy p ON p.id = policy_id
+ORDER BY r.id
+"""
+TURN_DOCUMENTS = """
+SELECT turn_id, run_id, has_error, at FROM chat_turndocument ORDER BY turn_id
+"""
+TURNS_IN_WORDS = """
+SELECT chat_turn.id, run_id,
+    EXISTS (SELECT FROM chat_action WHERE turn_id = chat_turn.id AND error <> '')
+FROM chat_turn WHERE id IN (SELECT turn_id FROM chat_turndocument)
+"""
+WITHOUT_DOCUMENT = """
+SELECT count(*) FROM chat_run LEFT JOIN chat_rundocument ON run_id = id WHERE run_id IS NULL
+"""
+TURNS_OUT_OF_PLACE = """
+SELECT count(*) FROM chat_turn LEFT JOIN chat_turndocument AS document ON turn_id = chat_turn.id
+LEFT JOIN chat_run ON chat_run.id = document.run_id AND document.at = chat_run.created_at
+WHERE chat_run.id IS NULL
 """
 OWN_VERSION = """
 INSERT INTO chat_policyversion (number, content, digest, created_at, policy_id)
@@ -129,6 +165,44 @@ def test_runs_that_an_upgrade_interrupted_go_on_to_their_end(
     words = python(upgraded, "manage.py", "runs", "verify", "--all")
     ended = release.ended + len([status for _, status, _ in after if status == "succeeded"])
     assert words == f"Of {ended} runs {ended} agree, 0 differ, 0 cannot be replayed.\n"
+
+
+def test_every_run_and_turn_of_before_is_found_after_an_upgrade(
+    upgraded: Parameters, python: Python
+) -> None:
+    with psycopg.connect(address_of(upgraded)) as new:
+        [runs, turns] = _documents(new)
+        assert runs == new.execute(RUNS_IN_WORDS).fetchall()
+        assert {row[:3] for row in turns} == set(new.execute(TURNS_IN_WORDS).fetchall())
+        assert new.execute(WITHOUT_DOCUMENT).fetchone() == (0,)
+        assert {at for *_, at in turns} == {datetime(1970, 1, 1, tzinfo=UTC)}
+
+    assert python(upgraded, "manage.py", "index_turns").endswith(" turns can be found.\n")
+
+    with psycopg.connect(address_of(upgraded)) as new:
+        assert _documents(new)[0] == runs
+        assert new.execute(TURNS_OUT_OF_PLACE).fetchone() == (0,)
+
+
+def test_the_index_over_the_words_of_turns_is_not_built_anew(
+    first: Parameters, python: Python
+) -> None:
+    node = "SELECT pg_relation_filenode(%s), pg_relation_filenode(%s)"
+    with psycopg.connect(address_of(first)) as old:
+        before = old.execute(node, ["search_owner_words", "chat_searchdocument"]).fetchone()
+        words = old.execute(
+            "SELECT turn_id, words::text, owner_id FROM chat_searchdocument ORDER BY 1"
+        ).fetchall()
+
+    python(first, "manage.py", "migrate")
+
+    with psycopg.connect(address_of(first)) as new:
+        after = new.execute(node, ["turn_space_words", "chat_turndocument"]).fetchone()
+        assert after == before
+        kept = new.execute(
+            "SELECT turn_id, words::text, space_id FROM chat_turndocument ORDER BY 1"
+        ).fetchall()
+    assert kept == words != []
 
 
 def test_what_was_done_in_a_turn_before_an_upgrade_is_an_action_of_it_after(
@@ -243,6 +317,11 @@ def test_a_database_that_lacks_what_nobody_can_make_up_is_refused_in_words(
         assert "The database lacks chat_turn.thought, which its migrations had made" in words
     assert "Traceback" not in migrating + starting
     assert _shape(empty) == before
+
+
+def _documents(database: psycopg.Connection[Any]) -> list[list[Any]]:
+    """Return the rows of runs and of turns, without their words."""
+    return [database.execute(query).fetchall() for query in (RUN_DOCUMENTS, TURN_DOCUMENTS)]
 
 
 def _filled(empty: Parameters, python: Python, release: Release) -> Parameters:

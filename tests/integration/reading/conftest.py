@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from agents.policies.spec import PolicySpec
 from chat.models import ENDED, Conversation, Policy, Run, RunStatus, User
-from chat.search.index import index_run_ended, index_turn
+from chat.search.documents.runs import index_run, index_run_ended
+from chat.search.documents.turns import index_turn
 from tests.stored_turns import store_turn
 
 TellRun = Callable[..., Run]
@@ -80,6 +81,8 @@ def tell(db: None) -> TellRun:
             index_turn(store_turn(run, index, **_defaults() | parts))
         if status in ENDED:
             index_run_ended(run)
+        else:
+            index_run(run)
         return run
 
     return store

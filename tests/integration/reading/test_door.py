@@ -7,7 +7,7 @@ from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from chat.governance import door
-from chat.models import Approval, Run, SearchDocument, User
+from chat.models import Approval, Run, TurnDocument, User
 
 Rows = Callable[[User], QuerySet[Model]]
 READABLE = [door.readable_conversations, door.readable_runs, door.readable_documents]
@@ -51,4 +51,4 @@ def test_a_reviewer_owns_nothing_of_it(rows: Rows, run: Run, rita: User) -> None
 
 
 def test_documents_are_found_by_the_index_over_owner_and_words(run: Run, ada: User) -> None:
-    assert "::bigint" in str(SearchDocument.objects.filter(door.documents_of(ada.pk)).query)
+    assert "::bigint" in str(TurnDocument.objects.filter(door.documents_of(ada.pk)).query)

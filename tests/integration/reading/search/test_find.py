@@ -1,6 +1,7 @@
 import base64
 import os
 from collections.abc import Callable
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 
@@ -8,13 +9,17 @@ import pytest
 from django.contrib.postgres.search import SearchVector
 from django.core.management import call_command
 from django.db.models import Value
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chat.models import Run, SearchDocument, User
-from chat.search.find import PAGE_LENGTH, FoundPage, find, tally
-from chat.search.index import index_run_ended
-from chat.search.query import QueryError, parse
+from chat.models import Run, TurnDocument, User
+from chat.search.documents.runs import index_run_ended
+from chat.search.find import PAGE_LENGTH, FoundPage, find
+from chat.search.language.fields import QueryError
+from chat.search.language.query import parse
+from chat.search.place import Place
+from chat.search.tally import tally
 
 TellRun = Callable[..., Run]
 
@@ -22,8 +27,8 @@ TellRun = Callable[..., Run]
 def found(user: User, text: str) -> list[int]:
     """Return the runs of the turns that fit, oldest first."""
     page = find(user, parse(text))
-    turns = SearchDocument.objects.filter(pk__in=page.turn_ids).order_by("pk")
-    return list(turns.values_list("run_id", flat=True))
+    turns = TurnDocument.objects.filter(pk__in=page.turn_ids).order_by("pk")
+    return list(turns.values_list("run_document", flat=True))
 
 
 EVERYTHING = {
@@ -146,7 +151,7 @@ def test_what_is_written_otherwise_is_not_found(ada: User, tell: TellRun, text: 
 
 def test_what_was_indexed_with_its_accents_is_found_with_them(ada: User, tell: TellRun) -> None:
     run = tell(ada, {})
-    SearchDocument.objects.update(words=SearchVector(Value("ünïcödé são paulo"), config="simple"))
+    TurnDocument.objects.update(words=SearchVector(Value("ünïcödé são paulo"), config="simple"))
 
     assert found(ada, "Ünïcödé") == [run.pk]
     assert found(ada, '"são paulo"') == [run.pk]
@@ -238,7 +243,7 @@ def test_what_only_the_run_says_is_found_at_its_last_turn(ada: User, tell: TellR
 
 def test_a_turn_that_was_never_indexed_is_once_its_run_has_ended(ada: User, tell: TellRun) -> None:
     run = tell(ada, {"thought": "forgotten"}, status="failed")
-    SearchDocument.objects.all().delete()
+    TurnDocument.objects.all().delete()
 
     index_run_ended(run)
 
@@ -263,7 +268,7 @@ def test_a_huge_observation_does_not_lose_the_turn(ada: User, tell: TellRun, hug
     run = tell(ada, {"thought": "The needle.", "observation": huge})
 
     assert found(ada, "needle") == [run.pk]
-    assert SearchDocument.objects.get(run_id=run.pk).is_cut
+    assert TurnDocument.objects.get(run_document=run.pk).is_cut
 
 
 def test_huge_inputs_do_not_crowd_out_the_thought(ada: User, tell: TellRun) -> None:
@@ -275,13 +280,13 @@ def test_huge_inputs_do_not_crowd_out_the_thought(ada: User, tell: TellRun) -> N
 def test_a_turn_of_ordinary_length_is_not_cut(ada: User, tell: TellRun) -> None:
     run = tell(ada, EVERYTHING)
 
-    assert not SearchDocument.objects.get(run_id=run.pk).is_cut
+    assert not TurnDocument.objects.get(run_document=run.pk).is_cut
 
 
 def test_paging_shows_every_turn_once_in_both_directions(ada: User, tell: TellRun) -> None:
     for _ in range(12):
         tell(ada, *[{"thought": "common"}] * 6)
-    everything = list(SearchDocument.objects.order_by("-pk").values_list("pk", flat=True))
+    everything = list(TurnDocument.objects.order_by("-pk").values_list("pk", flat=True))
 
     for text in ("common", "common policy:explicit", "", "-absent"):
         forwards = [find(ada, parse(text))]
@@ -299,8 +304,9 @@ def test_paging_shows_every_turn_once_in_both_directions(ada: User, tell: TellRu
 def test_paging_past_the_end_is_an_empty_page(ada: User, tell: TellRun) -> None:
     tell(ada, {})
 
-    assert find(ada, parse(""), before=1) == FoundPage([])
-    assert len(find(ada, parse(""), after=10**17).turn_ids) == 1
+    now = timezone.now()
+    assert find(ada, parse(""), before=Place(now - timedelta(days=1), 1)) == FoundPage([])
+    assert len(find(ada, parse(""), after=Place(now + timedelta(days=1), 1)).turn_ids) == 1
 
 
 def test_one_full_page_has_no_other_beside_it(ada: User, tell: TellRun) -> None:
@@ -349,8 +355,8 @@ def test_every_turn_can_be_indexed_anew(ada: User, tell: TellRun) -> None:
     live = tell(ada, {"thought": "alpha"}, status="running")
     is_open = {"thought": "alpha", "status": "open", "ended_at": None}
     waiting = tell(ada, is_open, status="waiting")
-    SearchDocument.objects.filter(run_id__in=[live.pk, waiting.pk]).delete()
-    SearchDocument.objects.update(words=SearchVector(Value("stale")))
+    TurnDocument.objects.filter(run_document__in=[live.pk, waiting.pk]).delete()
+    TurnDocument.objects.update(words=SearchVector(Value("stale")))
     said = StringIO()
 
     call_command("index_turns", stdout=said)

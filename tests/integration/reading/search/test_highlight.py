@@ -8,7 +8,7 @@ from chat.models import Run, User
 from chat.search.find import find
 from chat.search.highlight import Excerpt
 from chat.search.hits import Hit, hits
-from chat.search.query import parse
+from chat.search.language.query import parse
 from chat.search.recall import find_turns
 
 TellRun = Callable[..., Run]

@@ -21,7 +21,7 @@ from chat.runs.lease import LeaseLost
 from chat.runs.stop import stop
 from chat.runs.worker.attempt import MAX_ATTEMPTS
 from chat.search.find import find
-from chat.search.query import parse
+from chat.search.language.query import parse
 from chat.stream.deferred import deferred
 from chat.stream.streams import run_key
 from tests.integration.here import here

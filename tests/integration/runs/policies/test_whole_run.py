@@ -29,7 +29,7 @@ def test_a_run_is_stored_turn_by_turn_with_its_answer(asked: Callable[..., Run])
     )
     assert last.actions == []
     assert {first.status, last.status} == {TurnStatus.COMPLETE}
-    assert first.search_document.status == RunStatus.SUCCEEDED
+    assert first.document.run_document.status == RunStatus.SUCCEEDED
     assert [call.turn_index for call in ModelCall.objects.with_requests(run)] == [0, 1]
 
 

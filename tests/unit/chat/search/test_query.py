@@ -2,7 +2,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chat.search.query import MAX_CHARACTERS, Query, QueryError, parse, plain
+from chat.search.language.fields import QueryError
+from chat.search.language.query import MAX_CHARACTERS, Query, parse, plain
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,7 @@ def test_fields_are_understood(text: str, expected: tuple[str, str, bool]) -> No
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("foo:bar", "foo:bar: there is no field 'foo'. The fields are policy, tool, user"),
+        ("foo:bar", "foo:bar: there is no field 'foo'. The fields are policy, status, run, "),
         ("foo:bar", 'quote them: "foo:bar"'),
         ("tool:", "tool: names no tool"),
         ('tool:""', 'tool:"" names no tool'),

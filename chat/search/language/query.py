@@ -7,7 +7,7 @@ a `QueryError` that names the clause.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
@@ -17,10 +17,10 @@ from django.contrib.postgres.search import CombinedSearchQuery, SearchQuery
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.sql.compiler import SQLCompiler
 
-from chat.search.operators import unknown_operator
+from chat.search.language.fields import FIELDS, PARTS, FieldClause, QueryError
+from chat.search.language.operators import unknown_operator
 from chat.search.words import words
 
-FIELDS = ("policy", "tool", "user", "status", "run")
 MAX_CHARACTERS = 1_000
 MAX_CLAUSES = 32
 
@@ -40,10 +40,6 @@ _CLAUSE = re.compile(
 )
 
 
-class QueryError(Exception):
-    """Raised for a query that cannot be searched for; the message is for the one who wrote it."""
-
-
 @dataclass(frozen=True)
 class Term:
     """A word or a phrase; `words` are as they are compared.
@@ -59,40 +55,29 @@ class Term:
     is_exact: bool
 
     @property
-    def spellings(self) -> tuple[str, ...]:
-        """Return the words as one text, without and with their accents where that differs."""
-        return tuple(dict.fromkeys((" ".join(self.words), " ".join(self.accented))))
+    def spellings(self) -> tuple[tuple[str, ...], ...]:
+        """Return the words without and with their accents where that differs."""
+        return tuple(dict.fromkeys((self.words, self.accented)))
 
     @property
     def day(self) -> str:
         """Return how the last word may begin: the day of a time, as in 2026-11-22T18:00:00Z."""
         return f"{self.words[-1]}t" if _ENDS_IN_A_DATE.search("-".join(self.words)) else ""
 
-    def match(self) -> Match:
-        """Return the term as a Postgres query."""
+    def match(self, weights: str = "") -> Match:
+        """Return the term as a Postgres query; of words with one of the weights, if there are."""
         found: list[Match] = [
-            SearchQuery(text, config="simple", search_type="phrase")
+            SearchQuery(_behind(words, weights), config="simple", search_type="raw")
             if self.is_exact
-            else Stemmed(text, config="english")
-            for text in self.spellings
+            else Stemmed(_behind(words, weights), config="english", search_type="raw")
+            for words in self.spellings
         ]
         if self.day:
-            before = "".join(f"'{word}' <-> " for word in self.words[:-1])
-            timed = f"{before}'{self.day}':*"
+            timed = _behind((*self.words[:-1], self.day), weights, last="*")
             found.append(SearchQuery(timed, config="simple", search_type="raw"))
         if not self.is_negative:
             return reduce(or_, found)
         return reduce(and_, (~one for one in found))  # type: ignore[return-value] # stubs
-
-
-@dataclass(frozen=True)
-class FieldClause:
-    """A field that has to have, or must not have, a value."""
-
-    text: str
-    is_negative: bool
-    name: str
-    value: str
 
 
 @dataclass(frozen=True)
@@ -119,9 +104,19 @@ class Query:
         """Return the field clauses."""
         return tuple(clause for clause in self.clauses if isinstance(clause, FieldClause))
 
-    def match(self) -> Match | None:
-        """Return what a turn's words have to match, None when any will do."""
-        matches = [term.match() for term in self.terms]
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the parts of a turn that words are looked for in; none when in all of it."""
+        return tuple(clause.value.lower() for clause in self.fields if clause.name == "in")
+
+    def match(self, weights: str | None = None) -> Match | None:
+        """Return what a turn's words have to match, None when any will do.
+
+        Without `weights` the words count that are said in `parts`.
+        """
+        if weights is None:
+            weights = "".join(sorted({PARTS[part] for part in self.parts}))
+        matches = [term.match(weights) for term in self.terms]
         return reduce(and_, matches) if matches else None
 
     def narrowed(self, name: str, value: str) -> str:
@@ -148,7 +143,7 @@ class Stemmed(SearchQuery):
         plain.invert = False
         stem, stem_params = super(Stemmed, plain).as_sql(compiler, connection)
         word, word_params = compiler.compile(
-            SearchQuery(self.get_source_expressions()[1], config="simple")
+            SearchQuery(self.get_source_expressions()[1], config="simple", search_type="raw")
         )
         sql = f"COALESCE(NULLIF({stem}, ''::tsquery), {word})"
         return f"!!({sql})" if self.invert else sql, [*stem_params, *word_params]
@@ -164,7 +159,10 @@ def parse(text: str) -> Query:
     clauses = tuple(_clauses(text.encode(errors="replace").decode().translate(_QUOTES)))
     if len(clauses) > MAX_CLAUSES:
         raise QueryError(f"The query has {len(clauses)} parts; {MAX_CLAUSES} is the most.")
-    return Query(clauses)
+    query = Query(clauses)
+    if query.parts and not query.terms:
+        raise QueryError("in: says where words are looked for; write the words beside it.")
+    return query
 
 
 def plain(text: str) -> Query:
@@ -231,6 +229,14 @@ def _term(clause: str, text: str, is_negative: bool, is_quoted: bool) -> Term:
         accented=tuple(word.accented for word in found),
         is_exact=is_quoted or len(found) > 1,
     )
+
+
+def _behind(words: Sequence[str], weights: str, last: str = "") -> str:
+    """Write words, which hold no sign, that stand one behind the other as raw tsquery."""
+    *before, end = words
+    sign = f":{weights}" if weights else ""
+    marked = [f"'{word}'{sign}" for word in before]
+    return " <-> ".join([*marked, f"'{end}'" + (f":{last}{weights}" if last else sign)])
 
 
 def _closed(clause: str) -> str:
