@@ -11,6 +11,7 @@ for the new indexes; so a million take a little more than a minute.
 
 from datetime import UTC, datetime
 
+import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.contrib.postgres.search
 import django.db.models.deletion
@@ -127,6 +128,8 @@ class Migration(migrations.Migration):
         migrations.AddField("turndocument", "kind", models.CharField(default="chat", max_length=8), preserve_default=False),
         migrations.AddField("turndocument", "at", models.DateTimeField(default=datetime(1970, 1, 1, tzinfo=UTC)), preserve_default=False),
         migrations.AddField("turndocument", "has_error", models.BooleanField(default=False)),
+        migrations.AddField("turndocument", "other_tools", django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=120), blank=True, null=True, size=None)),
+        migrations.AddIndex("turndocument", django.contrib.postgres.indexes.GinIndex(condition=models.Q(("other_tools__isnull", False)), fields=["other_tools"], name="turn_other_tools")),
         migrations.RunSQL(ERRORS, migrations.RunSQL.noop),
         migrations.RunSQL(KINDS, migrations.RunSQL.noop),
         migrations.AddIndex("turndocument", models.Index(fields=["run_document", "turn"], name="turn_of_run")),

@@ -1,5 +1,6 @@
 """What search reads of a turn: one narrow row, with what its own filters need beside the words."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
@@ -15,9 +16,10 @@ class TurnDocument(models.Model):
     Nothing in it changes when the run ends: what is the run's own is in the run's document.
     `space_id` is a plain bigint so that one GIN index serves space and words together. `at` is when
     the run was, by which turns are in order; of turns that were indexed before it was kept it is
-    the beginning of 1970, and their numbers are their order. `is_cut` says that the turn held more
-    text than is indexed. In `words` those of question and answer weigh A, thought and plan B, the
-    action C, the observation and why the run ended D.
+    the beginning of 1970, and their numbers are their order. `tool` is the first that the turn
+    called, `other_tools` are those that a turn of several actions called beside it. `is_cut` says
+    that the turn held more text than is indexed. In `words` those of question and answer weigh A,
+    thought and plan B, the action C, the observation and why the run ended D.
     """
 
     turn = models.OneToOneField(
@@ -35,6 +37,7 @@ class TurnDocument(models.Model):
     kind = models.CharField(max_length=8)
     at = models.DateTimeField()
     tool = models.CharField(max_length=120, blank=True)
+    other_tools = ArrayField(models.CharField(max_length=120), null=True, blank=True)
     has_error = models.BooleanField(default=False)
     is_cut = models.BooleanField(default=False)
     words = SearchVectorField()
@@ -46,6 +49,11 @@ class TurnDocument(models.Model):
             models.Index(fields=["at", "turn"], name="turn_newest"),
             models.Index(fields=["space_id", "at", "turn"], name="turn_space_newest"),
             models.Index(fields=["tool", "at", "turn"], name="turn_tool_newest"),
+            GinIndex(
+                fields=["other_tools"],
+                name="turn_other_tools",
+                condition=Q(other_tools__isnull=False),
+            ),
             models.Index(
                 fields=["at", "turn"], name="turn_error_newest", condition=Q(has_error=True)
             ),

@@ -12,7 +12,7 @@ from agents.tools.search_transcripts import FindTurns, FoundTurn
 from chat.models import ConversationKind, Run, User
 from chat.search.find import SECONDS, newest
 from chat.search.hits import Hit, hits
-from chat.search.language.fields import QueryError
+from chat.search.language.fields import QueryError, calls_tool
 from chat.search.language.query import Match, Query, parse, plain
 from chat.search.limits import TooMany, TooSlow, one_of_few, within
 from chat.search.place import NEWEST_FIRST, Documents, sorted_by_place
@@ -37,7 +37,7 @@ def find_turns(user: User, *, excluding: Run | None = None) -> FindTurns:
         try:
             with one_of_few(user, "recall"), within(SECONDS):
                 query, searched = _understood(user, text)
-                searched = searched.without(Q(tool="search_transcripts"))
+                searched = searched.without(calls_tool("search_transcripts"))
                 searched = searched.without(~Q(kind=ConversationKind.CHAT))
                 if excluding is not None:
                     searched = searched.without(Q(run_document=excluding.pk))

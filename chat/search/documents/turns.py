@@ -21,6 +21,7 @@ def document_of(turn: Turn, closing: Said = ()) -> TurnDocument:
     `closing` is what the run says beside its last turn.
     """
     run = turn.run
+    tool, *others = [*dict.fromkeys(turn.tools), ""]
     bodies, is_cut = bodies_of(chain(closing, parts_of(turn)), OF_TURN)
     return TurnDocument(
         turn_id=turn.pk,
@@ -28,7 +29,8 @@ def document_of(turn: Turn, closing: Said = ()) -> TurnDocument:
         space_id=space_of(run.conversation),
         kind=run.conversation.kind,
         at=run.when,
-        tool=next(iter(turn.tools), ""),
+        tool=tool,
+        other_tools=others[:-1] or None,
         has_error=has_error(turn),
         is_cut=is_cut,
         words=bodies,

@@ -62,12 +62,18 @@ def _policy(_: User, clause: FieldClause) -> Q:
 
 
 def _tool(user: User, clause: FieldClause) -> Q:
-    if not door.readable_documents(user).filter(tool=clause.value).exists():
+    calls = calls_tool(clause.value)
+    if not door.readable_documents(user).filter(calls).exists():
         offered = PolicyVersion.objects.values_list("content__tools", flat=True)
         names = sorted({name for tools in offered for name in tools or ()})
         if clause.value not in names:
             raise _unknown(clause, "tool", "The tools are", names)
-    return Q(tool=clause.value)
+    return calls
+
+
+def calls_tool(name: str) -> Q:
+    """Tell which documents are of turns that called the tool, alone or among others."""
+    return Q(tool=name) | Q(other_tools__contains=[name])
 
 
 def _status(_: User, clause: FieldClause) -> Q:

@@ -7,10 +7,12 @@ import pytest
 from django.test import Client
 
 from chat.models import Run, User
+from chat.search.documents.turns import index_turn
 from chat.search.find import find
 from chat.search.hits import hits
 from chat.search.language.fields import FIELDS, PARTS, QueryError
 from chat.search.language.query import parse
+from tests.stored_turns import store_action
 
 TellRun = Callable[..., Run]
 
@@ -182,3 +184,18 @@ def test_no_field_finds_a_strangers_turn(
 
     assert found(bob, text) == []
     assert found(ada, text) == found(rita, text) == [0]
+
+
+def test_a_turn_of_several_actions_is_found_by_each_of_its_tools(
+    ada: User, tell: Callable[..., Run]
+) -> None:
+    run = tell(ada, {"tool": "calculator"})
+    [turn] = run.turns.all()
+    for position, tool in enumerate(("python_repl", "calculator", "wikipedia"), start=1):
+        store_action(turn, position, tool=tool, error="ToolFailed" if position == 2 else "")
+    index_turn(run.turns.get())
+
+    for query in ("tool:calculator", "tool:python_repl", "tool:wikipedia", "has:error"):
+        assert find(ada, parse(query)).turn_ids == [turn.pk]
+    assert find(ada, parse("-tool:wikipedia")).turn_ids == []
+    assert find(ada, parse("-tool:current_time")).turn_ids == [turn.pk]
