@@ -52,8 +52,8 @@ conformance: environment-dev ## Run case files of the source systems against the
 chaos: environment-dev ## Kill everything at random and count what is lost (SEED=, KILLS=, MINUTES=, RUNS=)
 	@SEED=$(SEED) KILLS=$(KILLS) MINUTES=$(MINUTES) RUNS=$(RUNS) $(BIN) -m tests.chaos.run
 
-mutants: environment-dev ## Make small mistakes in the run machinery and see if its tests notice (SEED=, COUNT=)
-	@SEED=$(SEED) COUNT=$(COUNT) nice $(BIN) -m tests.mutants.run
+mutants: environment-dev ## Make small mistakes in the run machinery and see if its tests notice (SEED=, COUNT=, ONLY=)
+	@SEED=$(SEED) COUNT=$(COUNT) ONLY=$(ONLY) nice $(BIN) -m tests.mutants.run
 
 bench-engine: environment-dev ## Measure the CPU of a turn against the SDK and agent frameworks (ROUNDS=)
 	@$(BIN) tests/bench/engine.py

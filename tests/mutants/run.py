@@ -1,9 +1,10 @@
 """Make small mistakes in the run machinery, and see whether its tests notice: `make mutants`.
 
 `SEED=` and `COUNT=` choose a sample of all mistakes in chat/runs, chat/stream and chat/live; the
-same seed on the same source makes the same ones. Each is made in a copy of the source and met by
-the tests that are about its file, all beside one Postgres and one Valkey. What survives is printed
-as it is.
+same seed on the same source makes the same ones. `ONLY=` makes some of the sample by their numbers,
+or whatever can be made in a line: `ONLY=3,38-60,chat/live/access.py:89`. Each is made in a copy of
+the source and met by the tests that are about its file, all beside one Postgres and one Valkey.
+What survives is printed as it is, and what does not with the test that noticed.
 """
 
 import argparse
@@ -23,30 +24,41 @@ from tests.mutants.making import Place, mutant, places
 from tests.mutants.matter import TESTS
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL_PASSED, SOME_FAILED = 0, 1
+ALL_PASSED = 0
 PATIENCE = 120.0
 """Seconds that tests get beyond thrice their usual time, before they count as failed."""
 
 
-class Met(NamedTuple):
-    """How the tests of a file took a mistake: the exit code of pytest, and the seconds."""
+class Mistake(NamedTuple):
+    """A mistake, and its number in the sample; 0 if it is made though it is not in the sample."""
 
-    code: int
+    number: int
+    file: str
+    place: Place
+
+
+class Met(NamedTuple):
+    """How tests went: whether all passed, the seconds, and the first failure in pytest's words."""
+
+    all_passed: bool
     seconds: float
+    failure: str
 
 
 def main() -> int:
     """Print what survived and the figure; end with 1 if tests fail without a mistake."""
     options = _options()
-    sample = chosen(options.seed, options.count)
+    sample = wanted(chosen(options.seed, options.count), options.only)
     print(f"{len(sample)} mistakes of seed {options.seed}", flush=True)
     with throwaway() as servers, tempfile.TemporaryDirectory() as folder:
         copy = _copied(Path(folder))
-        usual = {file: _met(copy, servers, file, 600) for file in sorted({f for f, _ in sample})}
-        for file in (file for file, met in usual.items() if met.code != ALL_PASSED):
-            print(f"The tests of {file} do not pass as it is, and say nothing of its mistakes.")
-        made = [(file, one) for file, one in sample if usual[file].code == ALL_PASSED]
-        killed = sum(_is_noticed(copy, servers, *one, usual[one[0]].seconds) for one in made)
+        usual = {file: _met(copy, servers, file, 600) for file in sorted({m.file for m in sample})}
+        for file, met in usual.items():
+            if not met.all_passed:
+                print(f"The tests of {file} do not pass as it is, and say nothing of its mistakes.")
+                print(f"  {met.failure}", flush=True)
+        made = [one for one in sample if usual[one.file].all_passed]
+        killed = sum(_is_noticed(copy, servers, one, usual[one.file].seconds) for one in made)
     share = f"{100 * killed / len(made):.0f} %" if made else "none"
     print(f"FIGURE mutants-killed {killed} of {len(made)} ({share}), seed {options.seed}")
     return int(len(made) < len(sample))
@@ -57,6 +69,23 @@ def chosen(seed: int, count: int) -> list[tuple[str, Place]]:
     everything = [(file, one) for file in TESTS for one in places((ROOT / file).read_text())]
     sample = random.Random(seed).sample(everything, min(count, len(everything)))  # noqa: S311
     return sorted(sample)
+
+
+def wanted(sample: list[tuple[str, Place]], only: str) -> list[Mistake]:
+    """Return what `only` names of a sample, which counts from 1; all of it if that is empty."""
+    numbered = [Mistake(number, *one) for number, one in enumerate(sample, start=1)]
+    if not only:
+        return numbered
+    found: list[Mistake] = []
+    for name in only.split(","):
+        file, _, line = name.partition(":")
+        if line:
+            here = [Mistake(0, file, one) for one in places((ROOT / file).read_text())]
+            found += [one for one in here if one.place.line == int(line)]
+        else:
+            first, _, last = name.partition("-")
+            found += numbered[int(first) - 1 : int(last or first)]
+    return found
 
 
 def _copied(folder: Path) -> Path:
@@ -71,7 +100,8 @@ def _copied(folder: Path) -> Path:
     return copy
 
 
-def _is_noticed(copy: Path, servers: dict[str, str], file: str, place: Place, usual: float) -> bool:
+def _is_noticed(copy: Path, servers: dict[str, str], mistake: Mistake, usual: float) -> bool:
+    number, file, place = mistake
     path = copy / file
     before = path.read_text()
     path.write_text(mutant(before, place))
@@ -79,30 +109,39 @@ def _is_noticed(copy: Path, servers: dict[str, str], file: str, place: Place, us
         met = _met(copy, servers, file, 3 * usual + PATIENCE)
     finally:
         path.write_text(before)
-    is_noticed = met.code != ALL_PASSED
-    word = "killed  " if is_noticed else "SURVIVED"
-    print(f"{word} {file}:{place.line}: {place.what} ({met.seconds:.0f} s)", flush=True)
-    return is_noticed
+    word = "SURVIVED" if met.all_passed else "killed  "
+    print(f"{word} {number} {file}:{place.line}: {place.what} ({met.seconds:.0f} s)", flush=True)
+    if not met.all_passed:
+        print(f"         {met.failure}", flush=True)
+    return not met.all_passed
 
 
 def _met(copy: Path, servers: dict[str, str], file: str, patience: float) -> Met:
     """Run the tests of a file until the first one fails."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--create-db", "--timeout=100"]
     began = time.monotonic()
-    with subprocess.Popen(
-        [*command, "-p", "no:cacheprovider", *TESTS[file]],
-        cwd=copy,
-        env=os.environ | servers | {"PYTHONDONTWRITEBYTECODE": "1", "CI": "1"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process:
+    with (
+        tempfile.TemporaryFile("w+", errors="replace") as told,
+        subprocess.Popen(
+            [*command, "-p", "no:cacheprovider", *TESTS[file]],
+            cwd=copy,
+            env=os.environ | servers | {"PYTHONDONTWRITEBYTECODE": "1", "CI": "1"},
+            stdout=told,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as process,
+    ):
         try:
             code = process.wait(patience)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
-            code = SOME_FAILED
-    return Met(code, time.monotonic() - began)
+            return Met(False, time.monotonic() - began, f"Not done after {patience:.0f} s.")
+        seconds = time.monotonic() - began
+        told.seek(0)
+        failures = [line.strip() for line in told if line.startswith(("FAILED ", "ERROR "))]
+    return Met(
+        code == ALL_PASSED, seconds, failures[0] if failures else f"pytest ended with {code}."
+    )
 
 
 def _options() -> argparse.Namespace:
@@ -110,6 +149,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=int(told.get("SEED") or secrets.randbelow(999)))
     parser.add_argument("--count", type=int, default=int(told.get("COUNT") or 60))
+    parser.add_argument("--only", default=told.get("ONLY") or "")
     return parser.parse_args()
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.mutants.making import mutant, places
 from tests.mutants.matter import TESTS
+from tests.mutants.run import chosen, wanted
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("chat/runs", "chat/runs/record", "chat/runs/worker", "chat/live", "chat/stream")
@@ -74,6 +75,19 @@ def test_every_file_has_tests_that_are_there() -> None:
 
     assert set(TESTS) == files
     assert [one for tests in TESTS.values() for one in tests if not (ROOT / one).is_file()] == []
+
+
+def test_a_part_of_the_sample_keeps_its_numbers_and_a_line_gives_all_that_it_can() -> None:
+    sample = chosen(seed=7, count=20)
+    file, place = sample[4]
+
+    some = wanted(sample, f"2,4-6,{file}:{place.line}")
+
+    assert [one.number for one in some[:4]] == [2, 4, 5, 6]
+    assert [one[1:] for one in some[:4]] == [sample[1], *sample[3:6]]
+    assert (0, file, place) in some[4:]
+    assert {(one.number, one.file, one.place.line) for one in some[4:]} == {(0, file, place.line)}
+    assert [one[1:] for one in wanted(sample, "")] == sample
 
 
 def in_function(source: str) -> str:
