@@ -3,7 +3,8 @@
 `SEED=` and `COUNT=` choose a sample of all mistakes in chat/runs, chat/stream and chat/live; the
 same seed on the same source makes the same ones. `ONLY=` makes some of the sample by their numbers,
 or whatever can be made in a line: `ONLY=3,38-60,chat/live/access.py:89`. Each is made in a copy of
-the source and met by the tests that are about its file, all beside one Postgres and one Valkey.
+the source and met by the tests that are about its file, all beside one Postgres and one Valkey;
+those tests pass once without a mistake before, or what they say of it does not count.
 What survives is printed as it is, and what does not with the test that noticed.
 """
 
@@ -16,15 +17,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 from project.local.throwaway import throwaway
 from tests.mutants.making import Place, mutant, places
 from tests.mutants.matter import TESTS
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL_PASSED = 0
+ALL_PASSED, SOME_FAILED = 0, 1
 PATIENCE = 120.0
 """Seconds that tests get beyond thrice their usual time, before they count as failed."""
 
@@ -38,11 +42,16 @@ class Mistake(NamedTuple):
 
 
 class Met(NamedTuple):
-    """How tests went: whether all passed, the seconds, and the first failure in pytest's words."""
+    """How tests went: the exit code of pytest, the seconds, and the first failure in its words."""
 
-    all_passed: bool
+    code: int
     seconds: float
     failure: str
+
+    @property
+    def all_passed(self) -> bool:
+        """Tell whether no test failed."""
+        return self.code == ALL_PASSED
 
 
 def main() -> int:
@@ -52,7 +61,7 @@ def main() -> int:
     print(f"{len(sample)} mistakes of seed {options.seed}", flush=True)
     with throwaway() as servers, tempfile.TemporaryDirectory() as folder:
         copy = _copied(Path(folder))
-        usual = {file: _met(copy, servers, file, 600) for file in sorted({m.file for m in sample})}
+        usual = _usual(copy, servers, sorted({one.file for one in sample}))
         for file, met in usual.items():
             if not met.all_passed:
                 print(f"The tests of {file} do not pass as it is, and say nothing of its mistakes.")
@@ -100,13 +109,36 @@ def _copied(folder: Path) -> Path:
     return copy
 
 
+def _usual(copy: Path, servers: dict[str, str], files: list[str]) -> dict[str, Met]:
+    """Run the tests of all files once, each test once, and return how those of each file went."""
+    tests = list(dict.fromkeys(test for file in files for test in TESTS[file]))
+    report = copy.parent / "usual.xml"
+    whole = _met(copy, servers, tests, 1200, f"--junitxml={report}", "-o", "junit_family=xunit1")
+    if whole.code not in (ALL_PASSED, SOME_FAILED):
+        return dict.fromkeys(files, whole)
+    seconds: dict[str, float] = defaultdict(float)
+    failures: dict[str, str] = {}
+    for case in ElementTree.parse(report).iter("testcase"):  # noqa: S314 - pytest wrote it
+        test = case.get("file", "")
+        seconds[test] += float(case.get("time", 0))
+        if case.find("failure") is not None or case.find("error") is not None:
+            failures.setdefault(test, f"{test}::{case.get('name')}")
+    around = whole.seconds - sum(seconds.values())
+    usual: dict[str, Met] = {}
+    for file in files:
+        failed = [failures[test] for test in TESTS[file] if test in failures]
+        took = around + sum(seconds[test] for test in TESTS[file])
+        usual[file] = Met(SOME_FAILED if failed else ALL_PASSED, took, ", ".join(failed))
+    return usual
+
+
 def _is_noticed(copy: Path, servers: dict[str, str], mistake: Mistake, usual: float) -> bool:
     number, file, place = mistake
     path = copy / file
     before = path.read_text()
     path.write_text(mutant(before, place))
     try:
-        met = _met(copy, servers, file, 3 * usual + PATIENCE)
+        met = _met(copy, servers, TESTS[file], 3 * usual + PATIENCE, "-x")
     finally:
         path.write_text(before)
     word = "SURVIVED" if met.all_passed else "killed  "
@@ -116,14 +148,15 @@ def _is_noticed(copy: Path, servers: dict[str, str], mistake: Mistake, usual: fl
     return not met.all_passed
 
 
-def _met(copy: Path, servers: dict[str, str], file: str, patience: float) -> Met:
-    """Run the tests of a file until the first one fails."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "--create-db", "--timeout=100"]
+def _met(
+    copy: Path, servers: dict[str, str], tests: Iterable[str], patience: float, *options: str
+) -> Met:
+    command = [sys.executable, "-m", "pytest", "-q", "--create-db", "--timeout=100", *options]
     began = time.monotonic()
     with (
         tempfile.TemporaryFile("w+", errors="replace") as told,
         subprocess.Popen(
-            [*command, "-p", "no:cacheprovider", *TESTS[file]],
+            [*command, "-p", "no:cacheprovider", *tests],
             cwd=copy,
             env=os.environ | servers | {"PYTHONDONTWRITEBYTECODE": "1", "CI": "1"},
             stdout=told,
@@ -135,13 +168,13 @@ def _met(copy: Path, servers: dict[str, str], file: str, patience: float) -> Met
             code = process.wait(patience)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
-            return Met(False, time.monotonic() - began, f"Not done after {patience:.0f} s.")
+            return Met(SOME_FAILED, time.monotonic() - began, f"Not done after {patience:.0f} s.")
         seconds = time.monotonic() - began
         told.seek(0)
-        failures = [line.strip() for line in told if line.startswith(("FAILED ", "ERROR "))]
-    return Met(
-        code == ALL_PASSED, seconds, failures[0] if failures else f"pytest ended with {code}."
-    )
+        failures = [
+            line.strip() for line in told if line.startswith(("FAILED tests", "ERROR tests"))
+        ]
+    return Met(code, seconds, failures[0] if failures else f"pytest ended with {code}.")
 
 
 def _options() -> argparse.Namespace:
