@@ -106,6 +106,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "chat/runs/worker/heartbeat.py": (
         f"{RUNS}/worker/test_stop_and_lease.py",
         f"{RUNS}/worker/test_time_used.py",
+        f"{RUNS}/worker/test_worker.py",
         f"{RUNS}/worker/test_stop_everywhere.py",
     ),
     "chat/runs/words.py": (
@@ -120,7 +121,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{RUNS}/record/test_lost_numbers.py",
         f"{LIVE}/test_approve.py",
     ),
-    "chat/stream/answers.py": (f"{UNIT}/test_markdown.py",),
+    "chat/stream/answers.py": (
+        f"{UNIT}/test_markdown.py",
+        "tests/integration/reading/pages/test_page_answers.py",
+    ),
     "chat/stream/channel.py": (
         f"{UNIT}/live/test_channel.py",
         f"{LIVE}/streams/test_stream_kept.py",
@@ -152,6 +156,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "chat/live/inbox.py": (f"{LIVE}/transports/test_flood.py",),
     "chat/live/origin.py": (f"{LIVE}/transports/test_origins.py",),
     "chat/stream/publisher.py": (
+        f"{LIVE}/streams/test_pace.py",
         *_FOLLOW,
         f"{LIVE}/streams/test_stream_kept.py",
         f"{LIVE}/streams/test_reader.py",
@@ -186,6 +191,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{LIVE}/streams/test_untold_news.py",
     ),
     "chat/live/viewer.py": (
+        f"{UNIT}/live/test_viewer.py",
         f"{LIVE}/rights/test_revoked.py",
         f"{LIVE}/streams/test_follow.py",
         f"{LIVE}/rights/test_strangers.py",

@@ -1,6 +1,7 @@
 """Who waits for a worker sees how many are ahead, and what no frame told is told by the record."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
@@ -10,10 +11,13 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 
 from agents.control import Control
+from chat.live.followers import RunFollower, Snapshot
+from chat.live.reader import reader
 from chat.models import Conversation, Run, RunStatus, User
 from chat.runs.lease import release
 from chat.runs.stop import request_stop
 from chat.runs.worker.claim import claim
+from chat.stream.streams import StreamId
 from tests.integration.here import here
 
 PageOf = Callable[..., Awaitable[Any]]
@@ -63,6 +67,25 @@ async def test_a_run_that_was_let_go_of_is_told_its_place(
     place = await page.until(is_place(run))
 
     assert place["ahead"] == 0
+
+
+async def test_a_page_whose_run_was_shown_anew_is_told_its_place_again() -> None:
+    said: list[str] = []
+
+    async def say(frame: str) -> None:
+        said.append(json.loads(frame)["type"])
+
+    async def read_stored(run_id: int) -> Snapshot:
+        return Snapshot("1-4", "<article></article>", has_ended=False, waits=True)
+
+    follower = RunFollower(7, StreamId(0, 0), say, read_stored, reader())
+    for _ in range(2):
+        await follower.tell_place(3)
+    await follower.show_stored()
+    await follower.tell_place(3)
+    await follower.leave()
+
+    assert said == ["run.queued", "run.snapshot", "run.queued"]
 
 
 @pytest.mark.parametrize("status", [RunStatus.INTERRUPTED, RunStatus.STOPPED])

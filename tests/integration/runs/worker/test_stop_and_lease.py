@@ -418,6 +418,11 @@ def test_many_runs_wait_for_their_models_without_holding_connections(
     assert set(Run.objects.values_list("status", flat=True)) == {RunStatus.STOPPED}
 
 
+def test_who_looks_for_a_run_in_vain_holds_no_connection(transactional_db: None) -> None:
+    assert not runner.work_next()
+    assert connection.connection is None
+
+
 def in_use(pool: Any) -> int:
     figures = pool.get_stats()
     return int(figures["pool_size"] - figures["pool_available"])

@@ -189,28 +189,35 @@ def test_a_worker_that_is_told_to_stop_without_its_broker_hands_over_all_the_sam
 
 
 SAYS_WHO_IS_THERE = """
-import os, threading
-from celery.signals import celeryd_after_setup, celeryd_init
+import os, sys, threading
+from celery import signals
 from project.celery import app
 
 def say(**_):
     print(*(thread.name for thread in threading.enumerate()), flush=True)
     os._exit(0)
 
+moment = getattr(signals, sys.argv[1])
 # As late as can be: after all others who listen.
-celeryd_init.connect(lambda **_: celeryd_after_setup.connect(say, weak=False), weak=False)
+signals.celeryd_init.connect(lambda **_: moment.connect(say, weak=False), weak=False)
 app.worker_main(["worker", "--pool=threads"])
 """
-"""A worker that ends where Celery is about to install its handlers of signals."""
+"""A worker that ends at the moment of a signal, and says by what names its threads tell of them."""
+
+
+def threads_at(moment: str) -> list[str]:
+    command = [sys.executable, "-c", SAYS_WHO_IS_THERE, moment]
+    said = subprocess.run(command, env=_environment(), capture_output=True, text=True, timeout=60)
+    assert "MainThread" in said.stdout, said.stderr
+    return said.stdout.split()
 
 
 def test_nobody_claims_a_run_before_the_worker_can_be_told_to_stop() -> None:
-    command = [sys.executable, "-c", SAYS_WHO_IS_THERE]
-    said = subprocess.run(command, env=_environment(), capture_output=True, text=True, timeout=60)
+    assert not {"reaper", "watch"}.intersection(threads_at("celeryd_after_setup"))
 
-    assert "MainThread" in said.stdout, said.stderr
-    assert "reaper" not in said.stdout
-    assert "watch" not in said.stdout
+
+def test_a_worker_that_has_no_run_yet_watches_and_takes_back(transactional_db: None) -> None:
+    assert {"reaper", "watch"} <= set(threads_at("worker_ready"))
 
 
 def test_a_dead_workers_run_is_taken_back_by_one_that_has_no_place_to_spare(
