@@ -188,7 +188,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{LIVE}/streams/test_follow.py",
         *_NEWS,
         f"{LIVE}/test_leaving.py",
-        f"{LIVE}/streams/test_untold_news.py",
+        f"{LIVE}/streams/test_places.py",
     ),
     "chat/live/viewer.py": (
         f"{UNIT}/live/test_viewer.py",

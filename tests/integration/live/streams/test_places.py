@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import uuid
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
@@ -13,8 +14,8 @@ from django.utils import timezone
 from agents.control import Control
 from chat.live.followers import RunFollower, Snapshot
 from chat.live.reader import reader
-from chat.models import Conversation, Run, RunStatus, User
-from chat.runs.lease import release
+from chat.models import Conversation, PolicyVersion, Run, RunStatus, User
+from chat.runs.lease import claim, release
 from chat.runs.stop import request_stop
 from chat.runs.worker.claim import claim
 from chat.stream.streams import StreamId
@@ -67,6 +68,19 @@ async def test_a_run_that_was_let_go_of_is_told_its_place(
     place = await page.until(is_place(run))
 
     assert place["ahead"] == 0
+
+
+async def test_a_page_that_asks_before_it_greets_is_told_the_place_of_its_run(
+    page_of: PageOf, ada: User, conversation: Conversation, scripted: Callable[..., PolicyVersion]
+) -> None:
+    version = await database_sync_to_async(scripted)([])
+    question = {"text": "2 + 2?", "policy": version.policy.slug}
+    page = await page_of(ada, conversation)
+    await page.say({"type": "send", "client_message_id": str(uuid.uuid4()), **question})
+    created = await page.until(lambda frame: frame["type"] == "run.created")
+    place = await page.until(lambda frame: frame["type"] == "run.queued")
+
+    assert (place["run"], place["ahead"]) == (created["run"], 0)
 
 
 async def test_a_page_whose_run_was_shown_anew_is_told_its_place_again() -> None:

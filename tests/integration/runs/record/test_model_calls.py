@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 from django.utils import timezone
@@ -47,6 +48,34 @@ def test_requests_are_rebuilt_to_the_letter(claimed: Callable[[], Run]) -> None:
     requests = [request(turns) for turns in range(12)]
     store_all(run, requests)
     assert [c.request for c in ModelCall.objects.with_requests(run)] == requests
+
+
+def test_a_call_is_stored_with_all_that_is_known_of_it(claimed: Callable[[], Run]) -> None:
+    run = claimed()
+    told = contracts.ModelCall(
+        purpose="think",
+        provider="scripted",
+        model="m",
+        request="Why?",
+        reply="Thus.",
+        reasoning="Hm.",
+        stop_reason="length",
+        error="ProviderError",
+        usage=contracts.Usage(input_tokens=7, output_tokens=2),
+        started_at=1_800_000_000.5,
+        first_token_seconds=0.25,
+        seconds=1.5,
+    )
+    store(run, CallLog(run, 4).row(told, 3))
+
+    (row,) = ModelCall.objects.with_requests(run)
+    assert (row.index, row.turn_index, row.attempt, row.request) == (4, 3, 1, "Why?")
+    assert (row.purpose, row.provider, row.model) == ("think", "scripted", "m")
+    assert (row.reply, row.reasoning) == ("Thus.", "Hm.")
+    assert (row.stop_reason, row.error) == ("length", "ProviderError")
+    assert (row.input_tokens, row.output_tokens) == (7, 2)
+    assert row.started_at == datetime.fromtimestamp(1_800_000_000.5, UTC)
+    assert (row.first_token_seconds, row.seconds) == (0.25, 1.5)
 
 
 def test_storage_grows_with_the_turns_and_not_with_their_square(

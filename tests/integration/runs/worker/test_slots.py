@@ -194,6 +194,17 @@ def test_a_slot_is_held_for_longer_than_its_lease_while_its_worker_lives(
     assert redis.zcard(f"slots:{{{lane.name}}}:held") == 0
 
 
+def test_one_thread_renews_all_slots_of_a_process(slots: RedisSlots, lane: Lane) -> None:
+    def renewing() -> int:
+        return sum(thread.name == "slots" for thread in threading.enumerate())
+
+    before = renewing()
+    for _ in range(3):
+        slots.release(lane, slots.acquire(lane, Control()))
+
+    assert renewing() == before + 1
+
+
 def test_a_slot_that_was_given_back_is_not_renewed(
     redis: Redis, slots: RedisSlots, lane: Lane
 ) -> None:

@@ -127,6 +127,19 @@ def test_a_worker_that_lost_a_run_does_not_prolong_the_lease_of_who_has_it(
     assert Run.objects.get(pk=run.pk).lease_until != now.lease_until
 
 
+def test_of_many_runs_whose_workers_are_gone_those_left_for_longest_are_taken_back_first(
+    claimed: Callable[[], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "MAX_EXPIRED", 2)
+    runs = [claimed() for _ in range(3)]
+    for seconds, run in enumerate(runs, start=1):
+        lease_until = timezone.now() - timedelta(seconds=seconds)
+        Run.objects.filter(pk=run.pk).update(lease_until=lease_until)
+
+    assert lease.release_expired() == [runs[2].pk, runs[1].pk]
+    assert lease.release_expired() == [runs[0].pk]
+
+
 @pytest.mark.parametrize("trouble", ["an error", "a slow connection"])
 def test_a_worker_that_could_not_see_the_leases_gives_all_time_to_renew_them(
     asked: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, wait_for: WaitFor, trouble: str

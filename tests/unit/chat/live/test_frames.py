@@ -49,3 +49,30 @@ def test_a_new_run_names_the_message_that_asked_for_it() -> None:
     message_id = UUID(int=5)
     frame = json.loads(frames.run_created(3, message_id, "<article>"))
     assert frame["client_message_id"] == str(message_id)
+
+
+@pytest.mark.parametrize(
+    ("said", "frame"),
+    [
+        (frames.run_queued(3, 2), {"type": "run.queued", "run": 3, "ahead": 2}),
+        (
+            frames.run_stalled(3, is_stalled=True),
+            {"type": "run.stalled", "run": 3, "stalled": True},
+        ),
+        (
+            frames.run_snapshot(3, "1-4", "<p>"),
+            {"type": "run.snapshot", "run": 3, "id": "1-4", "html": "<p>"},
+        ),
+        (frames.caught_up(12), {"type": "caught_up", "after": 12}),
+        (frames.closed(4401), {"type": "closed", "code": 4401}),
+        (
+            frames.error("busy", "Later.", "5"),
+            {"type": "error", "code": "busy", "message": "Later.", "client_message_id": "5"},
+        ),
+    ],
+    ids=lambda said: said["type"] if isinstance(said, dict) else "",
+)
+def test_what_is_no_part_of_a_stream_says_what_it_is_about(
+    said: str, frame: dict[str, object]
+) -> None:
+    assert json.loads(said) == frame
