@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from autobahn.exception import Disconnected
 from channels.db import database_sync_to_async
+from django.test import Client
 
 from chat.live import conversation_follower
 from chat.live.reader import reader
@@ -46,6 +47,24 @@ async def test_a_socket_that_is_lost_while_it_says_hello_is_forgotten(
         await asyncio.gather(*(come_and_go() for _ in range(8)))
 
     await nothing_is_left()
+
+
+async def test_a_page_that_goes_while_it_is_let_in_is_looked_after_no_more(
+    ada: User, conversation: Conversation
+) -> None:
+    client = Client()
+    await database_sync_to_async(client.force_login)(ada)
+
+    async def hear(_: object) -> None:
+        """Take what the page is told, and keep nothing."""
+
+    viewer = Viewer(conversation.pk, client.session.session_key, hear, hear, 1_000)
+    opening = asyncio.create_task(viewer.open())
+    await asyncio.sleep(0)  # it asks the record who this is
+    await viewer.close()
+    await opening
+
+    assert list(reader().followers()) == []
 
 
 async def test_a_response_that_is_lost_while_it_begins_is_forgotten(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from chat.models import Conversation, Run, RunStatus, Turn, User
 from chat.runs.lease import release
 from chat.runs.stop import stop
 from chat.runs.worker.claim import claim
+from chat.runs.worker.reaper import Reaper
 from chat.stream.announce import announce_interrupted
 from chat.stream.deferred import deferred
 from chat.stream.server_events import ThoughtDelta
@@ -97,6 +99,22 @@ async def test_the_worker_that_was_given_up_can_show_nothing_more(
     assert [stream_id for stream_id, _ in entries] == [b"1-1", b"2-0"]
     with pytest.raises(Interrupted):
         zombie.control.check()
+
+
+async def test_a_run_whose_worker_is_gone_is_told_to_its_pages_and_to_the_workers(
+    claimed: Any, valkey: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, _ = await claimed()
+    assert await asyncio.to_thread(deferred().flush, 10)
+    monkeypatch.setattr(here().watch, "is_leaving", True)  # so that nobody goes on with it here
+    await Run.objects.filter(pk=run.pk).aupdate(lease_until=timezone.now() - timedelta(seconds=1))
+    messages = valkey.llen("celery")
+    await database_sync_to_async(Reaper().look)()
+    assert await asyncio.to_thread(deferred().flush, 10)
+
+    entries: Any = valkey.xrange(run_key(run.pk))
+    assert [stream_id for stream_id, _ in entries] == [b"2-0"]
+    assert valkey.llen("celery") == messages + 1
 
 
 async def test_a_run_that_goes_on_already_is_not_called_interrupted(

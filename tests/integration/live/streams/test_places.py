@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from agents.control import Control
 from chat.live.followers import RunFollower, Snapshot
-from chat.live.reader import reader
+from chat.live.reader import Entry, reader
 from chat.models import Conversation, PolicyVersion, Run, RunStatus, User
 from chat.runs.lease import claim, release
 from chat.runs.stop import request_stop
@@ -83,14 +83,19 @@ async def test_a_page_that_asks_before_it_greets_is_told_the_place_of_its_run(
     assert (place["run"], place["ahead"]) == (created["run"], 0)
 
 
+async def hear(_: str) -> None:
+    """Take what a page is told, and keep nothing."""
+
+
+async def read_stored(_: int) -> Snapshot:
+    return Snapshot("1-4", "<article></article>", has_ended=False, waits=True)
+
+
 async def test_a_page_whose_run_was_shown_anew_is_told_its_place_again() -> None:
     said: list[str] = []
 
     async def say(frame: str) -> None:
         said.append(json.loads(frame)["type"])
-
-    async def read_stored(run_id: int) -> Snapshot:
-        return Snapshot("1-4", "<article></article>", has_ended=False, waits=True)
 
     follower = RunFollower(7, StreamId(0, 0), say, read_stored, reader())
     for _ in range(2):
@@ -100,6 +105,18 @@ async def test_a_page_whose_run_was_shown_anew_is_told_its_place_again() -> None
     await follower.leave()
 
     assert said == ["run.queued", "run.snapshot", "run.queued"]
+
+
+async def test_a_run_waits_until_it_begins_and_again_when_it_is_let_go_of() -> None:
+    follower = RunFollower(7, StreamId(0, 0), hear, read_stored, reader())
+    await follower.join()
+    waits = [follower.waits]
+    for stream_id in (StreamId(1, 1), StreamId(2, 0), StreamId(2, 1)):
+        await follower.deliver([Entry(stream_id, "[{}]", "")])
+        waits.append(follower.waits)
+    await follower.leave()
+
+    assert waits == [True, False, True, False]
 
 
 @pytest.mark.parametrize("status", [RunStatus.INTERRUPTED, RunStatus.STOPPED])
