@@ -32,6 +32,9 @@ ALL_PASSED, SOME_FAILED = 0, 1
 PATIENCE = 120.0
 """Seconds that tests get beyond thrice their usual time, before they count as failed."""
 
+SEEN = 160
+"""How many characters of a failure are shown."""
+
 
 class Mistake(NamedTuple):
     """A mistake, and its number in the sample; 0 if it is made though it is not in the sample."""
@@ -172,7 +175,7 @@ def _met(
         seconds = time.monotonic() - began
         told.seek(0)
         failures = [
-            line.strip() for line in told if line.startswith(("FAILED tests", "ERROR tests"))
+            line[:SEEN].strip() for line in told if line.startswith(("FAILED tests", "ERROR tests"))
         ]
     return Met(code, seconds, failures[0] if failures else f"pytest ended with {code}.")
 
