@@ -186,6 +186,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "chat/live/urls.py": (f"{LIVE}/transports/test_event_stream.py",),
     "chat/live/conversation_follower.py": (
         f"{LIVE}/streams/test_follow.py",
+        f"{LIVE}/transports/test_event_stream.py",
         *_NEWS,
         f"{LIVE}/test_leaving.py",
         f"{LIVE}/streams/test_places.py",
@@ -204,5 +205,6 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{UNIT}/live/test_rejections.py",
         f"{LIVE}/transports/test_bad_messages.py",
         f"{LIVE}/rights/test_strangers.py",
+        f"{LIVE}/transports/test_event_stream.py",
     ),
 }
