@@ -92,6 +92,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "chat/runs/spent.py": (f"{RUNS}/policies/test_budget.py",),
     "chat/runs/ending.py": (
+        f"{RUNS}/worker/test_held_calls.py",
         f"{RUNS}/worker/test_stop_and_lease.py",
         f"{RUNS}/policies/test_whole_run.py",
         f"{RUNS}/policies/test_budget.py",

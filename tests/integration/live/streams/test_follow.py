@@ -54,3 +54,13 @@ async def test_a_page_that_asks_whether_its_line_lives_is_answered_at_once(
     await page.say({"type": "ping", "answer": True})
 
     await page.until(lambda frame: frame["type"] == "heartbeat")
+
+
+async def test_a_page_is_told_once_in_a_while_that_its_line_lives(
+    page_of: PageOf, ada: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(viewer, "HEARTBEAT_SECONDS", 0.02)
+    page = await page_of(ada, conversation)
+
+    for _ in range(2):
+        await page.until(lambda frame: frame["type"] == "heartbeat")

@@ -6,9 +6,16 @@ from collections.abc import Callable
 import pytest
 
 from agents import contracts
-from agents.contracts import Thought, ThoughtKind
+from agents.contracts import EndReason, Outcome, Status, Thought, ThoughtKind
 from agents.control import Control
-from agents.events import ActionsProposed, ModelCalled, ThoughtCompleted, ThoughtDelta, TurnStarted
+from agents.events import (
+    ActionsProposed,
+    ModelCalled,
+    RunEnded,
+    ThoughtCompleted,
+    ThoughtDelta,
+    TurnStarted,
+)
 from chat.models import Run
 from chat.runs.lease import LeaseLost
 from chat.runs.record.recorder import Recorder
@@ -73,6 +80,17 @@ def test_a_call_is_stored_when_the_run_is_let_go_of(run: Run, recorder: Recorder
     recorder.flush()
 
     assert run.model_calls.count() == 1
+
+
+def test_a_call_that_only_the_end_of_the_run_follows_is_stored_with_it(
+    run: Run, recorder: Recorder
+) -> None:
+    recorder.record(called())
+
+    recorder.record(RunEnded(outcome=Outcome(status=Status.STOPPED, reason=EndReason.STOPPED)))
+
+    run.refresh_from_db()
+    assert (run.status, run.model_calls.count(), run.turns.count()) == ("stopped", 1, 0)
 
 
 @pytest.mark.parametrize("event", [called("choose_tool"), called(error="Interrupted")])
