@@ -14,7 +14,6 @@ from django.db.models import (
     DurationField,
     ExpressionWrapper,
     F,
-    FloatField,
     Func,
     QuerySet,
     Value,
@@ -144,6 +143,5 @@ def _used(until: Combinable) -> Combinable:
         span,
         function="EXTRACT",
         template="%(function)s(EPOCH FROM %(expressions)s)::float8",
-        output_field=FloatField(),
     )
     return F("seconds_used") + Coalesce(Greatest(seconds, Value(0.0)), Value(0.0))

@@ -22,8 +22,8 @@ def shown_answer(run: Run) -> SafeString:
 
 
 def _renewed(run: Run) -> bool:
-    if not run.answer or run.answer_form >= FORM:
-        return False
-    run.answer_html = render_markdown(run.answer)
-    run.answer_form = FORM
-    return True
+    is_stale = bool(run.answer) and run.answer_form < FORM
+    if is_stale:
+        run.answer_html = render_markdown(run.answer)
+        run.answer_form = FORM
+    return is_stale

@@ -148,9 +148,10 @@ class Channel:
 
     def is_over(self, patience: float) -> bool:
         """Tell whether the channel has done its work, or has waited `patience` seconds to."""
-        if self._closed_at is None:
-            return False
-        return not self.is_dirty() or time.monotonic() - self._closed_at > patience
+        closed_at = self._closed_at
+        return closed_at is not None and (
+            not self.is_dirty() or time.monotonic() - closed_at > patience
+        )
 
     def _seal(self) -> None:
         if self._open:

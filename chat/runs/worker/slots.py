@@ -170,7 +170,7 @@ class RedisSlots:
                 if not wait:
                     raise taken(lane, answer.model.decode())
                 if answer.state == _PAUSED:
-                    check_pause(lane, answer.pause_ms / 1000, control)
+                    check_pause(lane, answer.wait_seconds(), control)
                 _sleep(answer, control, tell)
 
     def _answer(self, lane: Lane, arguments: list[Any]) -> "_Answer":
