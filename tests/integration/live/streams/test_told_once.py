@@ -1,7 +1,8 @@
-"""A page that comes back is told of no run twice, and sent no frame of it twice."""
+"""A page that comes back is told of no run and no frame twice; who asks again is answered again."""
 
 import asyncio
 import threading
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,7 +12,7 @@ from channels.db import database_sync_to_async
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from chat.models import Conversation, Run, User
+from chat.models import Conversation, PolicyVersion, Run, User
 from chat.runs.lease import fence
 from chat.stream.channel import Channel
 from chat.stream.frames import run_ended
@@ -113,3 +114,21 @@ async def test_runs_that_have_ended_are_not_told_anew_while_a_page_comes_back(
 
     assert [frame["run"] for frame in page.frames if frame["type"] == "run.created"] == [run.pk]
     assert page.events(run.pk) == []
+
+
+async def test_a_question_that_is_sent_again_is_answered_again(
+    page_of: Callable[..., Awaitable[Any]],
+    ada: User,
+    conversation: Conversation,
+    scripted: Callable[..., PolicyVersion],
+) -> None:
+    version = await database_sync_to_async(scripted)([])
+    question = {"client_message_id": str(uuid.uuid4()), "policy": version.policy.slug}
+    page = await page_of(ada, conversation)
+    await page.hello()
+    answers = []
+    for _ in range(3):
+        await page.say({"type": "send", "text": "2 + 2?", **question})
+        answers.append(await page.until(lambda frame: frame["type"] == "run.created"))
+
+    assert len({answer["run"] for answer in answers}) == 1
