@@ -4,29 +4,36 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from types import FrameType
 
 from redis import Redis
 
 from agents.control import Control
 from chat.models import Run
-from chat.runs.lease import claim
+from chat.runs.worker.claim import claim
 from chat.stream.channel import Channel
-from chat.stream.publisher import TICK, publisher
+from chat.stream.publisher import TICK
 from chat.stream.streams import run_key
+from tests.integration.here import here
 
 WaitFor = Callable[..., None]
 
 
 def say(channel: Channel) -> None:
     channel.put({"type": "thought.delta", "index": 0, "text": "x"})
-    assert publisher().flush(20)
+    assert here().publisher.flush(20)
 
 
-def is_woken_by_nothing_but_an_event() -> bool:
-    (thread,) = [one for one in threading.enumerate() if one.name == "publisher"]
-    frame = sys._current_frames()[thread.ident or 0]
-    above = frame.f_back
-    return above is not None and frame.f_code.co_name == above.f_code.co_name == "wait"
+def are_woken_by_nothing_but_an_event() -> bool:
+    frames = sys._current_frames()
+    threads = [one for one in threading.enumerate() if one.name == "publisher"]
+    return bool(threads) and all(_waits(frames.get(one.ident or 0)) for one in threads)
+
+
+def _waits(frame: FrameType | None) -> bool:
+    above = frame and frame.f_back
+    names = [one.f_code.co_name for one in (frame, above) if one is not None]
+    return names == ["wait", "wait"]
 
 
 def test_a_process_writes_its_frames_once_a_tick_at_most(
@@ -34,7 +41,7 @@ def test_a_process_writes_its_frames_once_a_tick_at_most(
 ) -> None:
     run = claim(asked([]).pk, "a worker")
     assert run is not None
-    channel = publisher().open(run.pk, run.attempt, Control())
+    channel = here().publisher.open(run.pk, run.attempt, Control())
     began = time.monotonic()
     for _ in range(10):
         say(channel)
@@ -49,6 +56,6 @@ def test_a_process_that_has_nothing_to_tell_sleeps(
 ) -> None:
     run = claim(asked([]).pk, "a worker")
     assert run is not None
-    say(publisher().open(run.pk, run.attempt, Control()))
+    say(here().publisher.open(run.pk, run.attempt, Control()))
 
-    wait_for(is_woken_by_nothing_but_an_event, "the publisher to wait for the next event")
+    wait_for(are_woken_by_nothing_but_an_event, "the publisher to wait for the next event")

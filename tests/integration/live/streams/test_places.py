@@ -15,7 +15,7 @@ from agents.control import Control
 from chat.live.followers import RunFollower, Snapshot
 from chat.live.reader import Entry, reader
 from chat.models import Conversation, PolicyVersion, Run, RunStatus, User
-from chat.runs.lease import claim, release
+from chat.runs.lease import release
 from chat.runs.stop import request_stop
 from chat.runs.worker.claim import claim
 from chat.stream.streams import StreamId

@@ -432,7 +432,7 @@ def test_many_runs_wait_for_their_models_without_holding_connections(
 
 
 def test_who_looks_for_a_run_in_vain_holds_no_connection(transactional_db: None) -> None:
-    assert not runner.work_next()
+    assert not here().work_next()
     assert connection.connection is None
 
 

@@ -1,5 +1,6 @@
 """A page may leave so much unread, and not a character more."""
 
+from chat.live import client_frames
 from chat.live.viewer import TOO_SLOW, Viewer
 from chat.stream import frames
 
@@ -17,7 +18,7 @@ async def test_a_page_is_cut_off_by_what_goes_beyond_what_it_may_leave_unread() 
         closed.append(code)
 
     viewer = Viewer(7, None, send, close, len(frames.HEARTBEAT))
-    await viewer.serve(frames.Ping(type="ping", answer=True))
+    await viewer.serve(client_frames.Ping(type="ping", answer=True))
     assert (sent, closed, viewer.is_open) == ([frames.HEARTBEAT], [], True)
 
     await viewer.receive(BAD)
