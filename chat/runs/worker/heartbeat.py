@@ -52,7 +52,9 @@ class Watch:
             self._ensure_thread()
 
     def close(self) -> None:
-        """Watch no longer than this process has a run."""
+        """Watch no longer than this process has a run; it has been told to leave before."""
+        if self._stays:
+            self.wait_for_goodbye()
         self._stays = False
 
     def leave(self) -> None:

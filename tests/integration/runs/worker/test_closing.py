@@ -8,6 +8,7 @@ import pytest
 from redis import Redis
 
 from chat.models import Run, RunStatus
+from chat.models import Worker as SignOfLife
 from chat.runs.worker.worker import Worker
 from chat.stream.streams import run_key
 
@@ -38,6 +39,19 @@ def test_a_worker_that_closes_leaves_no_thread_behind(
     worker.close()
 
     wait_for(lambda: not set(threading.enumerate()) - before, "its threads to end")
+
+
+def test_nobody_counts_on_a_worker_that_has_closed(
+    transactional_db: None, wait_for: Callable[..., None]
+) -> None:
+    worker = Worker()
+    worker.start()
+    mine = SignOfLife.objects.filter(name=worker.watch.worker)
+    wait_for(mine.exists, "its sign of life")
+
+    worker.close()
+
+    assert not mine.exists()
 
 
 def test_a_worker_that_has_closed_takes_no_run(asked: Callable[..., Run]) -> None:
