@@ -69,10 +69,11 @@ class Attempt:
             seconds=_left(limits, run),
             idle_seconds=limits.idle_seconds,
             call_seconds=limits.call_seconds,
-            waiting=self._tell_waiting,
-            paused=self._tell_paused,
+            # The publisher keeps channel and control for a while, and so nothing else of this.
+            waiting=lambda ahead: channel.put(RunWaiting(type="run.waiting", ahead=ahead)),
+            paused=lambda: channel.put(RunPaused(type="run.paused")),
         )
-        self._channel = publisher.open(run.pk, run.attempt, self.control)
+        self._channel = channel = publisher.open(run.pk, run.attempt, self.control)
 
     def work(self, watch: Watch) -> None:
         """Work, watched over; nothing is raised."""
@@ -134,12 +135,6 @@ class Attempt:
             ask=Asker(run, self._channel, control),
         )
         return build(spec, parts)
-
-    def _tell_waiting(self, ahead: int | None) -> None:
-        self._channel.put(RunWaiting(type="run.waiting", ahead=ahead))
-
-    def _tell_paused(self) -> None:
-        self._channel.put(RunPaused(type="run.paused"))
 
 
 def _left(limits: Limits, run: Run) -> float:
