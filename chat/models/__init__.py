@@ -4,6 +4,7 @@ from chat.models.action import Action
 from chat.models.approval import Approval, ApprovalStatus
 from chat.models.conversation import Conversation, ConversationKind
 from chat.models.model_call import ModelCall
+from chat.models.piece import Piece
 from chat.models.policy import Policy, PolicyVersion
 from chat.models.queue import Queue
 from chat.models.run import ENDED, LIVE, Run, RunStatus
@@ -22,6 +23,7 @@ __all__ = [
     "Conversation",
     "ConversationKind",
     "ModelCall",
+    "Piece",
     "Policy",
     "PolicyVersion",
     "Queue",

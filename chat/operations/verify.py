@@ -19,7 +19,7 @@ from agents.tools.setup import tool_setup
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
 from chat.models import Action, ModelCall, Run, Turn, TurnStatus
-from chat.models.model_call import RequestCorrupted
+from chat.models.request import RequestCorrupted
 from chat.runs.record.rows import as_stored
 from chat.runs.resume import history
 from chat.search.recall import find_turns

@@ -1,7 +1,7 @@
 """A transcript to take away, whole: as JSON for programs, as Markdown for people.
 
-The JSON holds requests as they are stored, each as what it shares with an earlier one and the rest;
-written out, a run would grow with the square of its turns. docs/transcripts.md says its form.
+The JSON holds requests as they are stored, each as a list of pieces that stand in it once; written
+out, a run would grow with the square of its turns. docs/transcripts.md says its form.
 """
 
 import json
@@ -9,15 +9,16 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
-from chat.models import Action, Approval, ModelCall, Run, Turn
+from chat.models import Action, Approval, ModelCall, Piece, Run, Turn
+from chat.models.request import Range
 from chat.runs.resume import history
 from chat.runs.words import approval_in_words, message_in_words
 from chat.transcripts.costs import Costs
-from chat.transcripts.portions import in_portions
+from chat.transcripts.portions import Row, in_portions
 
-FORM = "turnstone-run/2"
+FORM = "turnstone-run/3"
 NOT_WHOLE = "\n\n_The rest could not be read._\n"
 """How a Markdown document ends that broke off; JSON then lacks its closing brackets."""
 
@@ -28,9 +29,9 @@ def as_json(run: Run) -> Iterator[str]:
     head = json.dumps(_head(run, costs), indent=2, ensure_ascii=False)
     yield head.removesuffix("\n}")
     yield from _listed("turns", map(_turn, _turns(run)))
-    calls = run.model_calls.annotate(base_index=F("base__index"))
-    rows = (row for portion in in_portions(calls) for row in portion)
-    yield from _listed("model_calls", (_call(row, costs) for row in rows))
+    calls = ModelCall.objects.so_far(run).annotate(base_index=F("base__index"))
+    yield from _listed("pieces", map(_piece, _rows(run.pieces.all(), "digest")))
+    yield from _listed("model_calls", (_call(row, costs) for row in _rows(calls, "index")))
     Run.objects.only("pk").get(pk=run.pk)  # one that was deleted meanwhile is not whole
     yield "\n}\n"
 
@@ -46,6 +47,10 @@ def as_markdown(run: Run) -> Iterator[str]:
 def _turns(run: Run) -> Iterator[Turn]:
     for portion in in_portions(run.turns.all()):
         yield from Approval.objects.attach(portion)
+
+
+def _rows(rows: "QuerySet[Row]", by: str) -> Iterator[Row]:
+    return (row for portion in in_portions(rows, by) for row in portion)
 
 
 def _listed(name: str, values: Iterator[dict[str, Any]]) -> Iterator[str]:
@@ -138,8 +143,15 @@ def _approval(approval: Approval | None) -> dict[str, Any] | None:
     }
 
 
+def _piece(piece: Piece) -> dict[str, Any]:
+    return {
+        "id": piece.digest.hex,
+        "text": piece.text,
+        "redacted_at": _moment(piece.redacted_at),
+    }
+
+
 def _call(call: ModelCall, costs: Costs) -> dict[str, Any]:
-    base = getattr(call, "base_index", None)
     return {
         "number": call.index + 1,
         "turn": call.turn_index + 1,
@@ -147,12 +159,7 @@ def _call(call: ModelCall, costs: Costs) -> dict[str, Any]:
         "purpose": call.purpose,
         "provider": call.provider,
         "model": call.model,
-        "request": {
-            "base": None if base is None else base + 1,
-            "shared": call.shared,
-            "rest": call.rest,
-            "sha256": call.digest,
-        },
+        "request": _request(call) | {"sha256": call.digest},
         "reply": call.reply,
         "reasoning": call.reasoning,
         "stop_reason": call.stop_reason,
@@ -164,6 +171,24 @@ def _call(call: ModelCall, costs: Costs) -> dict[str, Any]:
         "first_token_seconds": call.first_token_seconds,
         "seconds": call.seconds,
     }
+
+
+def _request(call: ModelCall) -> dict[str, Any]:
+    if call.pieces is not None:
+        return {"pieces": [_entry(entry) for entry in call.pieces]}
+    base = getattr(call, "base_index", None)
+    return {
+        "base": None if base is None else base + 1,
+        "shared": call.shared,
+        "rest": call.rest,
+    }
+
+
+def _entry(entry: str | Range) -> str | dict[str, int]:
+    if isinstance(entry, str):
+        return entry
+    index, start, end = entry
+    return {"call": index + 1, "from": start, "to": end}
 
 
 def _paragraphs(run: Run) -> Iterator[str]:

@@ -23,23 +23,22 @@ PORTION = 250_000
 Row = TypeVar("Row", bound=Model)
 
 
-def in_portions(rows: "QuerySet[Row]") -> Iterator[list[Row]]:
-    """Yield all rows of a run in the order of their `index`, as many at once as are short."""
-    rows = rows.order_by("index")
-    last = -1
-    while portion := _portion(rows.filter(index__gt=last)):
+def in_portions(rows: "QuerySet[Row]", by: str = "index") -> Iterator[list[Row]]:
+    """Yield all rows of a run in the order of a unique field, as many at once as are short."""
+    rows = following = rows.order_by(by)
+    while portion := _portion(following):
         yield portion
-        last = portion[-1].index  # type: ignore[attr-defined] # turns and model calls have one
+        following = rows.filter(**{f"{by}__gt": getattr(portion[-1], by)})
 
 
-async def carried(pieces: Iterator[str], if_broken: str) -> AsyncIterator[bytes]:
+async def carried(texts: Iterator[str], if_broken: str) -> AsyncIterator[bytes]:
     """Yield the text for a response, made in the thread of its request while others are served.
 
     What fails on the way can be told no more by a status: `if_broken` then ends the text.
     """
     while True:
         try:
-            text = await sync_to_async(_gather)(pieces)
+            text = await sync_to_async(_gather)(texts)
         except Exception:
             logger.exception("A download failed")
             yield if_broken.encode()
@@ -49,13 +48,13 @@ async def carried(pieces: Iterator[str], if_broken: str) -> AsyncIterator[bytes]
         yield text.encode()
 
 
-def _gather(pieces: Iterator[str]) -> str:
-    """Return the next pieces, one portion or a little more; empty at the end."""
+def _gather(texts: Iterator[str]) -> str:
+    """Return the next texts, one portion or a little more; empty at the end."""
     found, length = [], 0
     try:
-        for piece in pieces:
-            found.append(piece)
-            length += len(piece)
+        for text in texts:
+            found.append(text)
+            length += len(text)
             if length >= PORTION:
                 break
         return "".join(found)

@@ -98,5 +98,6 @@ def _rows(
 
 def _calls(run: Run, start: int, end: int | None) -> QuerySet[ModelCall]:
     # The texts are fetched only when a call is opened.
-    calls = run.model_calls.filter(turn_index__gte=start).defer("rest", "reply", "reasoning")
+    texts = "pieces", "rest", "reply", "reasoning"
+    calls = run.model_calls.filter(turn_index__gte=start).defer(*texts)
     return calls if end is None else calls.filter(turn_index__lt=end)

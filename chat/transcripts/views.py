@@ -55,13 +55,13 @@ def turn_rows(request: SignedInRequest, run_id: int) -> HttpResponse:
 def transcript_download(request: SignedInRequest, run_id: int, form: str) -> StreamingHttpResponse:
     """Return the whole transcript as a file, read while it is sent."""
     run = _readable(request, run_id)
-    pieces, if_broken, kind = {
+    texts, if_broken, kind = {
         "json": (as_json, "", "application/json"),
         "md": (as_markdown, NOT_WHOLE, "text/markdown; charset=utf-8"),
     }[form]
     name = f'attachment; filename="turnstone-run-{run.pk}.{form}"'
     return StreamingHttpResponse(
-        carried(pieces(run), if_broken), content_type=kind, headers={"Content-Disposition": name}
+        carried(texts(run), if_broken), content_type=kind, headers={"Content-Disposition": name}
     )
 
 
@@ -128,7 +128,7 @@ def model_call(request: SignedInRequest, run_id: int, number: int) -> HttpRespon
 @login_required
 @require_GET
 def model_call_request(request: SignedInRequest, run_id: int, number: int) -> HttpResponse:
-    """Return the request of a model call exactly as it was posted."""
+    """Return the request of a model call exactly as it was posted, but for what was redacted."""
     call = _call(_readable(request, run_id), number)
     return HttpResponse(call.request, content_type=PLAIN)
 

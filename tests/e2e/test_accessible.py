@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from chat.models import Conversation, ModelCall, Policy, Run, User
-from chat.models.model_call import digest_of
+from chat.models.request import digest_of
 from chat.policies import publish_seeds
 from chat.stream.markdown import render_markdown
 from tests.stored_turns import store_turn

@@ -4,14 +4,15 @@ import json
 import uuid
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.models import Conversation, ModelCall, Policy, Run, User
-from chat.models.model_call import digest_of
+from chat.models import Conversation, ModelCall, Piece, Policy, Run, User
+from chat.models.request import digest_of, piece_digest
 from chat.policies import publish_seeds
 from tests.stored_turns import store_turn
 
@@ -34,7 +35,8 @@ def long_run(stack: Any, person: Callable[..., User]) -> Run:
         started_at=now,
         ended_at=now,
     )
-    base, request = None, ""
+    digests: list[str] = []
+    request = ""
     for index in range(TURNS):
         observation = f"{index}: ".ljust(LENGTH, "o")
         done = {"attempt": 1, "started_at": now}
@@ -48,16 +50,16 @@ def long_run(stack: Any, person: Callable[..., User]) -> Run:
             **done,
         )
         request += observation
-        base = ModelCall.objects.create(
+        digests.append(piece_digest(observation))
+        Piece.objects.create(run=run, digest=UUID(digests[-1]), text=observation)
+        ModelCall.objects.create(
             run=run,
             index=index,
             turn_index=index,
             purpose="think",
             provider="openai",
             model="m",
-            base=base,
-            shared=len(request) - LENGTH,
-            rest=observation,
+            pieces=[*([(index - 1, 0, index)] if index else []), digests[-1]],
             digest=digest_of(request),
             seconds=0.1,
             **done,

@@ -31,9 +31,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{RUNS}/approvals/test_approval_and_death.py",
         f"{RUNS}/policies/test_planned.py",
     ),
+    "chat/runs/record/pieces.py": (f"{UNIT}/test_pieces.py", f"{UNIT}/test_requests.py"),
     "chat/runs/record/requests.py": (
-        f"{UNIT}/test_requests.py",
+        f"{UNIT}/test_pieces.py",
         f"{RUNS}/record/test_model_calls.py",
+        f"{RUNS}/record/test_redacted_pieces.py",
     ),
     "chat/runs/worker/pool.py": (f"{RUNS}/queue/test_queue.py", f"{RUNS}/worker/test_worker.py"),
     "chat/runs/lease.py": (
@@ -100,7 +102,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "chat/runs/stop.py": (f"{RUNS}/worker/test_stop_and_lease.py", *_FOLLOW),
     "chat/runs/stored_json.py": (f"{RUNS}/worker/test_bad_days.py",),
     "chat/runs/record/rows.py": (f"{RUNS}/record/test_several_actions.py", *_STORED),
-    "chat/runs/record/statements.py": _STORED,
+    "chat/runs/record/statements.py": (f"{RUNS}/record/test_model_calls.py", *_STORED),
     "chat/runs/worker/tasks.py": (f"{RUNS}/worker/test_worker.py",),
     "chat/runs/tools.py": (f"{RUNS}/policies/test_tools_of_a_run.py",),
     "chat/runs/wake.py": (f"{RUNS}/worker/test_redis_away.py", f"{RUNS}/queue/test_ask.py"),

@@ -4,7 +4,8 @@ A hundred runs share one process, and their threads wait for each other after ev
 database; a transaction of five statements costs a run seven such waits.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from django.db import connection
@@ -16,6 +17,7 @@ from chat.runs.lease import LeaseLost
 from chat.search.documents.runs import BEGUN
 from chat.search.documents.turns import document_of, documents
 
+_NONE: Mapping[str, str] = {}
 _RUN = Run._meta.concrete_fields
 _CALLS = Upsert(ModelCall, "run", "index")
 _TURNS = Upsert(Turn, "run", "index")
@@ -42,7 +44,9 @@ def store(
     for name, source, upsert, row in rows:
         parts[name] = upsert.statement(source)
         values += upsert.values(row)
-    found = _execute(run, parts, values)
+    pieces = {} if call is None else call.brings
+    values += chain.from_iterable(pieces.items())
+    found = _execute(run, parts, values, {"pieces": _pieces(len(pieces))} if pieces else {})
     for name, _, _, row in rows:
         row.pk = found[name]
 
@@ -67,9 +71,14 @@ def _rows(
         yield "words", "turn", _WORDS, document_of(turn)
 
 
-def _execute(run: Run, parts: dict[str, str], values: list[Any]) -> dict[str, Any]:
-    """Carry out the parts as one statement and return the number of the row that each wrote."""
-    begun = ", ".join(f"{name} AS ({sql})" for name, sql in parts.items())
+def _execute(
+    run: Run, parts: dict[str, str], values: list[Any], others: Mapping[str, str] = _NONE
+) -> dict[str, Any]:
+    """Carry out the parts as one statement and return the number of the row that each wrote.
+
+    `others` come after them, and of their rows no number is asked.
+    """
+    begun = ", ".join(f"{name} AS ({sql})" for name, sql in [*parts.items(), *others.items()])
     numbers = ", ".join(f"(SELECT id FROM {name})" for name in parts)  # noqa: S608 - names above
     with connection.cursor() as cursor:
         cursor.execute(f"WITH {begun} SELECT {numbers}", values)
@@ -77,6 +86,15 @@ def _execute(run: Run, parts: dict[str, str], values: list[Any]) -> dict[str, An
     if found["held"] is None:
         raise LeaseLost(f"Run {run.pk} went on without attempt {run.attempt}.")
     return found
+
+
+def _pieces(count: int) -> str:
+    """Return the part that stores what is not there yet; one that was redacted stays so."""
+    given = ", ".join(["(%s::uuid, %s::text)"] * count)
+    return (
+        "INSERT INTO chat_piece (run_id, digest, text) SELECT held.id, given.* FROM held"  # noqa: S608 - marks
+        f" CROSS JOIN (VALUES {given}) AS given ON CONFLICT DO NOTHING"
+    )
 
 
 def _held(run: Run, changes: dict[str, Any]) -> tuple[dict[str, str], list[Any]]:

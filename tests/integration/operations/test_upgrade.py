@@ -94,6 +94,13 @@ INSERT INTO chat_policyversion (number, content, digest, created_at, policy_id)
 SELECT 2, v.content || '{"tools": ["calculator"]}', 'own', now(), v.policy_id
 FROM chat_policyversion v JOIN chat_policy p ON p.id = v.policy_id WHERE p.slug = 'explicit';
 """
+REQUESTS = "SELECT run_id, index, base_id, shared, rest, digest FROM chat_modelcall"
+MIXED = """
+SELECT count(*) FROM (
+    SELECT FROM chat_modelcall GROUP BY run_id
+    HAVING bool_or(pieces IS NULL) AND bool_or(pieces IS NOT NULL)
+) AS runs
+"""
 Parameters = dict[str, Any]
 Python = Callable[..., str]
 
@@ -235,6 +242,24 @@ def test_what_seldom_came_of_an_action_is_kept_in_its_row_as_well(
     assert "Interrupted" in {action["error"] for action in after}
     assert (after[-1]["tool"], after[-1]["observation"]) == ("bank__pay", None)
     assert (after[-1]["started_at"] is not None, after[-1]["ended_at"]) == (True, None)
+
+
+def test_requests_stay_as_they_are_and_a_run_that_goes_on_adds_its_own_as_pieces(
+    empty: Parameters, python: Python, release: Release
+) -> None:
+    with psycopg.connect(address_of(_filled(empty, python, release))) as old:
+        before = old.execute(REQUESTS).fetchall()
+
+    python(empty, "manage.py", "migrate")
+    python(empty, "-c", FINISH)
+
+    with psycopg.connect(address_of(empty)) as new:
+        kept = new.execute(f"{REQUESTS} WHERE pieces IS NULL").fetchall()
+        mixed = new.execute(MIXED).fetchone()
+    assert len(before) > 0
+    assert sorted(kept) == sorted(before)
+    assert mixed is not None
+    assert mixed[0] > 0
 
 
 def test_a_first_question_that_an_earlier_release_began_twice_stays_in_both_conversations(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.runs.record.requests import shared_length
+from chat.runs.record.pieces import shared_length
 
 
 @given(st.text(), st.text(), st.text())

@@ -5,13 +5,14 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.models import ModelCall, Run, User
-from chat.models.model_call import digest_of
+from chat.models import ModelCall, Piece, Run, User
+from chat.models.request import digest_of, piece_digest
 from chat.transcripts.fold import fold
 from tests.integration.reading.answers import text_of
 
@@ -295,3 +296,28 @@ def test_one_rebuilt_request_is_the_same_as_among_all(run: Run) -> None:
     together = [call.request for call in ModelCall.objects.with_requests(run)]
 
     assert [ModelCall.objects.with_request(run, i).request for i in range(3)] == together
+
+
+def test_a_request_of_which_a_piece_was_redacted_says_so(
+    ada: User, rita: User, tell: TellRun, browse: Browse
+) -> None:
+    run = tell(ada, {"thought": "I look."})
+    before, secret, after = request_of("my number is 4711").partition("4711")
+    digests = [piece_digest(text) for text in (before, secret, after)]
+    for digest, text in zip(digests, (before, secret, after), strict=True):
+        Piece.objects.create(run=run, digest=UUID(digest), text=text)
+    whole = before + secret + after
+    stored_call(run, 0, whole, rest="", pieces=digests)
+    address = f"/runs/{run.pk}/calls/1/"
+    as_sent = browse(ada).get(address).content.decode()
+
+    piece = Piece.objects.get(run=run, text=secret)
+    piece.redacted("[redacted]", timezone.now()).save(force_update=True)
+
+    for person in (ada, rita):
+        page = browse(person).get(address).content.decode()
+        assert "Parts of this request were redacted" in page
+        assert "my number is [redacted]" in page
+        assert "4711" not in page
+    assert "4711" in as_sent
+    assert "redacted" not in as_sent

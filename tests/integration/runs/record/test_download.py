@@ -25,7 +25,7 @@ from chat.transcripts.download import as_json, as_markdown
 from chat.transcripts.portions import PORTION, carried
 from tests.integration.here import here
 from tests.integration.reading.answers import text_of
-from tests.integration.runs.record.test_model_calls import call, request
+from tests.integration.runs.record.test_model_calls import call, change, request
 from tests.stored_turns import store_turn
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "transcripts.md"
@@ -139,7 +139,7 @@ def test_the_file_tells_all_that_is_stored(told: Run, ada: User) -> None:
 
     content = downloaded(told, ada)
 
-    assert content["form"] == "turnstone-run/2"
+    assert content["form"] == "turnstone-run/3"
     assert (content["owner"], content["conversation"]) == ("ada", told.conversation_id)
     assert (content["parent"], content["again_of"], content["attempt"]) == (None, None, 1)
     assert (content["input_tokens"], content["output_tokens"]) == (40, 80)
@@ -179,7 +179,7 @@ def test_the_requests_are_put_together_to_the_letter(told: Run, ada: User) -> No
 
 
 def test_a_request_that_was_stored_wrongly_is_noticed(told: Run, ada: User) -> None:
-    told.model_calls.filter(index=2).update(rest="?")
+    change(told, "Thought 1", "Thought 8")
 
     content = downloaded(told, ada)
 

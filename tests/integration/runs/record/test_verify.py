@@ -218,12 +218,19 @@ def test_a_changed_reply_is_found_by_the_turn_it_led_to(answered: Run) -> None:
 
 
 def test_a_changed_request_does_not_add_up(answered: Run) -> None:
-    ModelCall.objects.filter(run=answered, index=1).update(rest="something else")
+    answered.pieces.filter(text__contains="Observation").update(text="something else")
 
     told, words = verdict(answered)
 
     assert told is Verdict.DIFFERS
     assert "its request cannot be rebuilt" in words
+
+
+def test_a_run_whose_requests_were_redacted_agrees(answered: Run) -> None:
+    for piece in answered.pieces.all():
+        piece.redacted("[redacted]", timezone.now()).save(force_update=True)
+
+    assert verdict(answered) == (Verdict.AGREES, "")
 
 
 def test_a_version_that_this_release_cannot_read_is_no_difference(answered: Run) -> None:
