@@ -87,10 +87,15 @@ def park(run: Run, **changes: Any) -> None:
 
 
 def renew(run_ids: Collection[int], worker: str) -> None:
-    """Prolong the leases of a worker's runs in one statement."""
-    Run.objects.filter(pk__in=run_ids, worker=worker, status=RunStatus.RUNNING).update(
-        lease_until=Now() + LEASE
-    )
+    """Prolong the leases of a worker's runs at once.
+
+    It locks them in the order in which the deletion of a conversation does, or each would wait for
+    what the other has.
+    """
+    held = Run.objects.filter(pk__in=run_ids, worker=worker, status=RunStatus.RUNNING)
+    in_order = held.select_for_update(no_key=True).order_by("pk")
+    with transaction.atomic():
+        Run.objects.filter(pk__in=in_order.values("pk")).update(lease_until=Now() + LEASE)
 
 
 def release_expired() -> list[int]:
