@@ -220,7 +220,7 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = (
     None  # Celery's 100 are over in an hour, and so is the worker
 )
 
-# How many runs of one person are worked on at once, by all workers together; 0 is no limit.
+# How many runs of a space and lane are worked on at once, by all workers together; 0 is no limit.
 RUNS_PER_USER = env.int("TURNSTONE_RUNS_PER_USER", default=4)
 
 # How long a run is held by a worker that is not heard of any more.

@@ -72,7 +72,7 @@ def thread_of(conversation: Conversation, before: int | None = None) -> Thread:
 
 def last_policy(user: User) -> str:
     """Return the slug of the policy that the person asked last, empty when they asked none."""
-    asked = door.own_runs(user).order_by("-created_at")
+    asked = door.asked_runs(user).order_by("-created_at")
     return asked.values_list("policy_version__policy__slug", flat=True).first() or ""
 
 

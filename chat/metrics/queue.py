@@ -1,22 +1,26 @@
 """The state of the queue, read from Postgres at each scrape: it is the same for all processes."""
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 
 import psycopg
 from django.db import connection
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
-from chat.models import Approval, Run
+from chat.models import Approval, Lane, Run
 from chat.models.run import LIVE, RunStatus
 
 SECONDS = 2.0
 """How long Postgres may take to connect and, again, to answer."""
 
+NONE = (0, 0.0, 0)
+"""What is told where there is no run."""
+
 # One pass over the runs that have not ended, which have an index of their own.
 _LIVE = """
-SELECT status, count(*), extract(epoch FROM now() - min(created_at))::float,
+SELECT lane, status, count(*), extract(epoch FROM now() - min(created_at))::float,
        count(*) FILTER (WHERE lease_until < now())
-FROM {runs} WHERE ended_at IS NULL GROUP BY status
+FROM {runs} WHERE ended_at IS NULL GROUP BY lane, status
 """
 _PENDING = "SELECT count(*) FROM {approvals} WHERE status = 'pending'"
 
@@ -35,25 +39,26 @@ async def read_queue() -> list[Metric]:
         live = await (await own.execute(_LIVE.format(runs=Run._meta.db_table))).fetchall()
         table = Approval._meta.db_table
         pending = await (await own.execute(_PENDING.format(approvals=table))).fetchone()
-    return list(_families({row[0]: row[1:] for row in live}, pending[0] if pending else 0))
+    return list(_families({row[:2]: row[2:] for row in live}, pending[0] if pending else 0))
 
 
 def _families(
-    live: Mapping[str, tuple[int, float, int]], pending: int
+    live: Mapping[tuple[str, str], tuple[int, float, int]], pending: int
 ) -> Iterable[GaugeMetricFamily]:
-    runs = GaugeMetricFamily("turnstone_runs", "Runs that have not ended.", labels=["status"])
+    labels = ["lane", "status"]
+    runs = GaugeMetricFamily("turnstone_runs", "Runs that have not ended.", labels=labels)
     ages = GaugeMetricFamily(
         "turnstone_runs_oldest_seconds",
         "Time since the oldest question among them.",
-        labels=["status"],
+        labels=labels,
     )
-    for status in LIVE:
-        count, age, _ = live.get(status, (0, 0.0, 0))
-        runs.add_metric([status], count)
-        ages.add_metric([status], age)
+    for place in product(Lane.values, LIVE):
+        count, age, _ = live.get(place, NONE)
+        runs.add_metric(place, count)
+        ages.add_metric(place, age)
     yield runs
     yield ages
-    overdue = live.get(RunStatus.RUNNING, (0, 0.0, 0))[2]
+    overdue = sum(live.get((lane, RunStatus.RUNNING), NONE)[2] for lane in Lane.values)
     words = "Runs whose worker is gone and that nobody has put back yet."
     yield GaugeMetricFamily("turnstone_leases_overdue", words, value=overdue)
     words = "Questions for a person's approval that are open."

@@ -6,9 +6,10 @@ from chat.models.conversation import Conversation, ConversationKind
 from chat.models.model_call import ModelCall
 from chat.models.piece import Piece
 from chat.models.policy import Policy, PolicyVersion
-from chat.models.queue import Queue
+from chat.models.queue import Lane, Queue
 from chat.models.run import ENDED, LIVE, Run, RunStatus
 from chat.models.run_document import RunDocument
+from chat.models.space import Membership, Space, SpaceKind, SpaceRole
 from chat.models.turn import Turn, TurnStatus
 from chat.models.turn_document import TurnDocument
 from chat.models.user import User
@@ -22,6 +23,8 @@ __all__ = [
     "ApprovalStatus",
     "Conversation",
     "ConversationKind",
+    "Lane",
+    "Membership",
     "ModelCall",
     "Piece",
     "Policy",
@@ -30,6 +33,9 @@ __all__ = [
     "Run",
     "RunDocument",
     "RunStatus",
+    "Space",
+    "SpaceKind",
+    "SpaceRole",
     "Turn",
     "TurnDocument",
     "TurnStatus",

@@ -1,13 +1,13 @@
-"""A conversation: one person's thread of runs."""
+"""A conversation: one person's thread of runs, in a space of their own or a team's."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
+from django.db.models import F, Q
 from django.urls import reverse
 
-if TYPE_CHECKING:
-    pass
+from chat.models.space import TEAMS_FROM, Space
 
 TITLE_LENGTH = 120
 
@@ -22,8 +22,10 @@ class ConversationKind(models.TextChoices):
 
 
 class Conversation(models.Model):
-    """A titled thread of runs with one owner; only the owner writes in it.
+    """A titled thread of runs, begun by its owner; only the owner writes in it.
 
+    `space` says who reads it: the owner's own where no other was named, or a team's. Postgres keeps
+    it there, and its kind as it is, from its first run on: what is counted and found goes by both.
     `kind` tells chats from what was brought in or is tried out, which no rail lists and no
     allowance counts. `first_message_id` is the client's id of the question that began it, sent
     twice or not; None where it was begun otherwise, or by a release that did not keep it.
@@ -31,6 +33,9 @@ class Conversation(models.Model):
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations"
+    )
+    space = models.ForeignKey(
+        Space, on_delete=models.RESTRICT, related_name="conversations", editable=False
     )
     kind = models.CharField(
         max_length=8,
@@ -57,12 +62,21 @@ class Conversation(models.Model):
             ),
             models.CheckConstraint(
                 name="conversation_kind_is_known",
-                condition=models.Q(kind__in=ConversationKind.values),
+                condition=Q(kind__in=ConversationKind.values),
+            ),
+            models.CheckConstraint(
+                name="conversation_is_in_own_space_or_a_teams",
+                condition=Q(space=F("owner")) | Q(space__gte=TEAMS_FROM),
             ),
         ]
 
     def __str__(self) -> str:
         return self.title or "New conversation"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Store the conversation, in its owner's own space if no other was named."""
+        self.space_id = self.space_id or self.owner_id
+        super().save(*args, **kwargs)
 
     def get_absolute_url(self) -> str:
         """Return the page of the conversation."""

@@ -13,6 +13,7 @@ from django.utils import timezone
 from chat.clock import Clock
 from chat.models.conversation import Conversation
 from chat.models.policy import PolicyVersion
+from chat.models.queue import Lane
 from chat.models.user import User
 
 
@@ -52,8 +53,9 @@ class Run(models.Model):
     fences every write. A run that waits for a person is held by nobody. `seconds_used` is what
     earlier attempts have worked. `parent` is the run this one follows in the thread; `again_of` the
     run whose question was asked again under another policy. `stream_id` is the cursor of the last
-    frame that the stored rows cover. `owner` is the conversation's; Postgres fills it in, so that
-    the queue (see `chat.models.queue`) is found without looking elsewhere.
+    frame that the stored rows cover. `owner` and `space_id` are the conversation's, and `lane` goes
+    by its kind; Postgres fills them in, so that the queue (see `chat.models.queue`) is found
+    without looking elsewhere.
     `told_at` is the date that the source of a run gives which was not worked on here; `ended_at`
     is then when it became final here.
     `build` is the code of Turnstone that worked on it last, as settings.BUILD names it.
@@ -64,6 +66,8 @@ class Run(models.Model):
     owner = models.ForeignKey(
         User, on_delete=models.CASCADE, related_name="runs", editable=False, db_index=False
     )
+    space_id = models.BigIntegerField(editable=False)
+    lane = models.CharField(max_length=5, choices=Lane, db_default=Lane.CHAT, editable=False)
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="followers"
     )
@@ -115,6 +119,7 @@ class Run(models.Model):
             models.CheckConstraint(
                 name="run_status_is_known", condition=Q(status__in=RunStatus.values)
             ),
+            models.CheckConstraint(name="run_lane_is_known", condition=Q(lane__in=Lane.values)),
             models.CheckConstraint(
                 name="run_ended_at_iff_ended",
                 condition=Q(status__in=ENDED, ended_at__isnull=False)
@@ -133,8 +138,11 @@ class Run(models.Model):
             models.Index(fields=["created_at"], name="run_created"),
             models.Index(fields=["owner", "created_at"], name="run_of_owner"),
             models.Index(
-                fields=["owner", "status", "id"], name="run_in_queue", condition=Q(ended_at=None)
+                fields=["space_id", "lane", "status", "id"],
+                name="run_in_queue",
+                condition=Q(ended_at=None),
             ),
+            models.Index(fields=["owner"], name="run_live_of_owner", condition=Q(ended_at=None)),
         ]
 
     def __str__(self) -> str:

@@ -139,7 +139,9 @@ def _tools(run: Run, spec: PolicySpec, turns: list[Turn]) -> Toolkit:
     """
     names = [name for name in spec.tools if name in TOOLS]
     setup = tool_setup(settings.TOOL_ENVIRONMENT)
-    found = toolkit(names, find_turns=find_turns(run.conversation.owner), setup=setup)
+    conversation = run.conversation
+    find = find_turns(conversation.owner, space_id=conversation.space_id)
+    found = toolkit(names, find_turns=find, setup=setup)
     called = [action for turn in turns for action in turn.actions if action.tool]
     missing = {action.tool for action in called if action.error == ErrorKind.TOOL_NOT_FOUND}
     kit = Toolkit(tool for tool in found.tools if tool.name not in missing)

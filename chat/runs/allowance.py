@@ -1,7 +1,7 @@
 """How much one person may ask: so many questions a minute, and so many that wait at once.
 
 Both are counted in Postgres, under a lock on the person, so that they hold for all web processes
-and while Redis is away.
+and while Redis is away. What is no chat counts for nobody, since it delays no chat.
 """
 
 from datetime import timedelta
@@ -12,22 +12,30 @@ from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.models.functions import Now
 
 from chat.governance import door
-from chat.models import ConversationKind, User
+from chat.models import Conversation, ConversationKind, Lane, User
 from chat.runs.validation import InvalidQuestion, TooManyQuestions
 
 MINUTE = timedelta(minutes=1)
 
 
-def check_allowance(user: User) -> None:
-    """Make sure that `user` may ask one more question, in the transaction that goes on to store it.
+def check_allowance(conversation: Conversation) -> None:
+    """Make sure that the owner may ask one more question, in the transaction that stores it.
 
     Of two questions at once the second one waits here, and sees the first; so does one at the
-    moment in which the account is closed. Raises InvalidQuestion for a closed account, and its kind
-    TooManyQuestions; a limit of 0 is none.
+    moment in which the account is closed. Raises InvalidQuestion for a closed account or a space
+    in which they may not ask, and its kind TooManyQuestions; a limit of 0 is none.
     """
-    if not User.objects.select_for_update(no_key=True).get(pk=user.pk).is_active:
+    user = User.objects.select_for_update(no_key=True).get(pk=conversation.owner_id)
+    if not user.is_active:
         raise InvalidQuestion("This account is closed.")
-    mine = door.own_runs(user).filter(conversation__kind=ConversationKind.CHAT)
+    if not door.may_ask_in(user, conversation):
+        raise InvalidQuestion("You may not ask in this team's space, or not any more.")
+    if conversation.kind == ConversationKind.CHAT:
+        _check_limits(user)
+
+
+def _check_limits(user: User) -> None:
+    mine = door.asked_runs(user).filter(lane=Lane.CHAT)
     most_waiting, most = settings.WAITING_PER_USER, settings.QUESTIONS_PER_MINUTE
     if most_waiting and mine.live().count() >= most_waiting:
         raise TooManyQuestions(

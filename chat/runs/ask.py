@@ -40,7 +40,7 @@ def ask(
         sent = conversation.runs.filter(client_message_id=client_message_id).first()
         if sent is not None:
             return sent
-        check_allowance(conversation.owner)
+        check_allowance(conversation)
         run = Run.objects.create(
             conversation=conversation,
             client_message_id=client_message_id,

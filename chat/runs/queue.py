@@ -9,22 +9,26 @@ from chat.models import Queue
 
 NO_LIMIT = 1_000_000_000
 
-# A person with two running whose third waits comes after everybody who has fewer. Those who have
-# as many come in the order in which they were last served; who gets there only by being served
-# now comes after those who are there already. Where somebody has as many running as they may, some
-# of these have to end first, and so are ahead, too.
+# A space with two running whose third waits comes after all that have fewer. Those that have as
+# many come in the order in which they were last served; what gets there only by being served now
+# comes after what is there already. Where a space has as many running as it may, some of these have
+# to end first, and so are ahead, too. Before batch come the chats that only wait for a worker.
 _AHEAD = """
 WITH waiting AS (
-  SELECT id, owner_id, row_number() OVER (PARTITION BY owner_id ORDER BY status, id) - 1 AS place
+  SELECT id, space_id, lane,
+    row_number() OVER (PARTITION BY space_id, lane ORDER BY status, id) - 1 AS place
   FROM chat_run WHERE status IN ('interrupted', 'queued') AND ended_at IS NULL
 ), places AS (
   SELECT id, row_number() OVER (
-    ORDER BY chat_queue.running + place, place, chat_queue.since, owner_id
+    PARTITION BY lane ORDER BY chat_queue.running + place, place, chat_queue.since, space_id
   ) - 1 + CASE
     WHEN chat_queue.running + place < %(limit)s THEN 0
     ELSE least(chat_queue.running, chat_queue.running + place - %(limit)s + 1)
+  END + CASE lane
+    WHEN 'chat' THEN 0
+    ELSE count(*) FILTER (WHERE lane = 'chat' AND chat_queue.running + place < %(limit)s) OVER ()
   END AS ahead
-  FROM waiting JOIN chat_queue USING (owner_id)
+  FROM waiting JOIN chat_queue USING (space_id, lane)
 )
 SELECT id, ahead FROM places WHERE id = ANY(%(ids)s)
 """
@@ -33,8 +37,8 @@ SELECT id, ahead FROM places WHERE id = ANY(%(ids)s)
 def ahead_of(run_ids: Collection[int]) -> dict[int, int]:
     """Return how many other runs begin, or have to end, before each of these.
 
-    It is an estimate: whoever's run ends is served the sooner, and somebody who has fewer running
-    may come and go first. A run that does not wait for a worker is left out.
+    It is an estimate: where a run ends the next is served the sooner, and what has fewer running,
+    or is a chat, may come and go first. A run that does not wait for a worker is left out.
     """
     with connection.cursor() as cursor:
         cursor.execute(_AHEAD, {"ids": list(run_ids), "limit": limit()})
@@ -47,5 +51,5 @@ def anybody_waits() -> bool:
 
 
 def limit() -> int:
-    """Return how many runs of one person may be under way at once."""
+    """Return how many runs of a space and lane may be under way at once."""
     return settings.RUNS_PER_USER or NO_LIMIT

@@ -24,13 +24,13 @@ def tools_for(
     of a policy names. Raises ConfigurationError for a name that is no tool's, and what
     `control.check` raises.
     """
-    owner = run.conversation.owner
     names = list(names)
     closed = [] if settings.NETWORK_TOOLS else [name for name in names if name in reaching_out()]
     if closed:
         logger.info("Not allowed here, so not offered: %s", ", ".join(closed))
         names = [name for name in names if name not in closed]
-    found = find_turns(owner, excluding=run)
+    conversation = run.conversation
+    found = find_turns(conversation.owner, space_id=conversation.space_id, excluding=run)
     return toolkit(names, find_turns=found, setup=setup, control=control)
 
 

@@ -1,4 +1,4 @@
-"""What the agent's own search sees: the best turns of its owner's past, for words of a model."""
+"""What the agent's own search sees: the best turns of its space's past, for words of a model."""
 
 from functools import reduce
 from operator import or_
@@ -26,8 +26,13 @@ ALIKE = [0.1, 0.1, 0.1, 0.1]
 """In whatever part of a turn a word stands, it counts the same."""
 
 
-def find_turns(user: User, *, excluding: Run | None = None) -> FindTurns:
-    """Return the search over the user's own chats, but for the turns of the run that asks.
+def find_turns(
+    user: User, *, space_id: int | None = None, excluding: Run | None = None
+) -> FindTurns:
+    """Return the search over the chats of a space, but for the turns of the run that asks.
+
+    It is the user's own where none is named. What they ask in a team's space is read by the team,
+    and so finds nothing of their own.
 
     Turns that hold every word come newest first; when there are none, those that hold most of the
     words. Models write sentences: a query that is none in search's language counts as bare words.
@@ -36,7 +41,7 @@ def find_turns(user: User, *, excluding: Run | None = None) -> FindTurns:
     def find(text: str) -> list[FoundTurn]:
         try:
             with one_of_few(user, "recall"), within(SECONDS):
-                query, searched = _understood(user, text)
+                query, searched = _understood(user, space_id or user.pk, text)
                 searched = searched.without(calls_tool("search_transcripts"))
                 searched = searched.without(~Q(kind=ConversationKind.CHAT))
                 if excluding is not None:
@@ -54,12 +59,12 @@ def find_turns(user: User, *, excluding: Run | None = None) -> FindTurns:
     return find
 
 
-def _understood(user: User, text: str) -> tuple[Query, Scope]:
+def _understood(user: User, space_id: int, text: str) -> tuple[Query, Scope]:
     try:
         query = parse(text)
-        return query, scope(user, query, only_own=True)
+        return query, scope(user, query, only_in=space_id)
     except QueryError:
-        return plain(text), scope(user, Query(), only_own=True)
+        return plain(text), scope(user, Query(), only_in=space_id)
 
 
 def _best(searched: Scope, query: Query) -> list[int]:

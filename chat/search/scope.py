@@ -33,13 +33,15 @@ class Scope:
         return replace(self, documents=self.documents.filter(~condition))
 
 
-def scope(user: User, query: Query, *, only_own: bool = False) -> Scope:
-    """Return what the query's fields leave of what the user may read, or of their own turns.
+def scope(user: User, query: Query, *, only_in: int | None = None) -> Scope:
+    """Return what the query's fields leave of what the user may read, or of one space.
 
     Raises QueryError for a value that there is not.
     """
-    is_all = door.reads_all(user) and not only_own
-    readable = door.readable_documents(user) if is_all else door.own_documents(user)
+    is_all = door.reads_all(user) and only_in is None
+    readable = door.readable_documents(user)
+    if only_in is not None:
+        readable = door.space_documents(only_in)
     documents = readable
     wanted: dict[str, Q] = {}
     for clause in sorted(query.fields, key=lambda clause: list(FIELDS).index(clause.name)):

@@ -1,4 +1,4 @@
-"""What changes of the record mean for live pages: of a person, and the end of a conversation."""
+"""What changes of the record mean for live pages: of people, of teams, and what is deleted."""
 
 from functools import partial
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models.signals import post_delete, post_save, pre_delete
 
-from chat.models import Conversation, User
+from chat.models import Conversation, Membership, User
 from chat.stream import revoked
 from chat.stream.announce import forget
 
@@ -17,6 +17,7 @@ def listen() -> None:
     """Look out from now on."""
     post_save.connect(_person_changed, sender=User)
     post_delete.connect(_person_deleted, sender=User)
+    post_delete.connect(_part_ended, sender=Membership)
     pre_delete.connect(_conversation_deleted, sender=Conversation)
 
 
@@ -30,6 +31,11 @@ def _person_changed(
 
 def _person_deleted(instance: User, **_: Any) -> None:
     transaction.on_commit(partial(revoked.revoke, revoked.person(instance.pk)))
+
+
+def _part_ended(instance: Membership, **_: Any) -> None:
+    """Look again at the pages of who has left a team."""
+    transaction.on_commit(partial(revoked.revoke, revoked.person(instance.user_id)))
 
 
 def _conversation_deleted(instance: Conversation, **_: Any) -> None:

@@ -3,7 +3,7 @@
 import os
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
@@ -13,7 +13,7 @@ from django.db import connection
 
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.choice import ModelChoice
-from chat.models import Conversation, Policy, PolicyVersion, Run, User
+from chat.models import Conversation, Membership, Policy, PolicyVersion, Run, Space, User
 from chat.runs.ask import ask
 from chat.runs.stop import request_stop, stop
 from tests.integration.here import close_here, here
@@ -21,7 +21,7 @@ from tests.integration.web_process import Web
 from tests.worker_stage.phases import Phase
 from tests.worker_stage.worker import Stage, stage
 
-Script = list[dict[str, Any]]
+Script = Sequence[dict[str, Any]]
 
 
 @pytest.fixture
@@ -43,6 +43,15 @@ def conversation(ada: User) -> Conversation:
 
 
 @pytest.fixture
+def team(ada: User, bob: User) -> Space:
+    """Make a team of Ada and Bob."""
+    team = Space.objects.create(name="Red team", slug="red")
+    for user in (ada, bob):
+        Membership.objects.create(space=team, user=user)
+    return team
+
+
+@pytest.fixture
 def scripted(transactional_db: None) -> Callable[..., PolicyVersion]:
     """Publish a policy with a scripted model: `scripted([{"say": "…"}], tools=("calculator",))`."""
 
@@ -57,12 +66,24 @@ def scripted(transactional_db: None) -> Callable[..., PolicyVersion]:
 
 
 @pytest.fixture
-def asked(conversation: Conversation, scripted: Callable[..., PolicyVersion]) -> Callable[..., Run]:
+def ask_in(scripted: Callable[..., PolicyVersion]) -> Callable[..., Run]:
+    """Ask in some conversation: `run = ask_in(conversation, [{"say": "Final Answer: 4"}])`."""
+
+    def ask_it(
+        place: Conversation, script: Script = (), question: str = "What is 2 + 2?", **fields: Any
+    ) -> Run:
+        version = scripted(script, **fields)
+        return ask(place, question, policy_version=version, client_message_id=uuid.uuid4())
+
+    return ask_it
+
+
+@pytest.fixture
+def asked(conversation: Conversation, ask_in: Callable[..., Run]) -> Callable[..., Run]:
     """Ask a question of a scripted policy: `run = asked([{"say": "Final Answer: 4"}])`."""
 
     def ask_it(script: Script, question: str = "What is 2 + 2?", **fields: Any) -> Run:
-        version = scripted(script, **fields)
-        return ask(conversation, question, policy_version=version, client_message_id=uuid.uuid4())
+        return ask_in(conversation, script, question, **fields)
 
     return ask_it
 

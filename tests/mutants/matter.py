@@ -42,9 +42,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{RUNS}/worker/test_stop_and_lease.py",
         f"{RUNS}/worker/test_time_used.py",
     ),
-    "chat/runs/queue.py": (f"{RUNS}/queue/test_queue.py",),
+    "chat/runs/queue.py": (f"{RUNS}/queue/test_queue.py", f"{RUNS}/queue/test_lanes.py"),
     "chat/runs/worker/claim.py": (
         f"{RUNS}/queue/test_queue.py",
+        f"{RUNS}/queue/test_lanes.py",
         f"{RUNS}/worker/test_stop_and_lease.py",
         f"{RUNS}/worker/test_time_used.py",
     ),

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from chat.clock import Clock
-from chat.models import Queue, Run
+from chat.models import Lane, Queue, Run
 from chat.models.run import CLAIMABLE
 from chat.runs.lease import LEASE
 from chat.runs.queue import anybody_waits, limit
@@ -18,14 +18,22 @@ from chat.runs.queue import anybody_waits, limit
 MAX_WAIT = "2s"
 """How long a claim waits for a queue that somebody is changing; the reaper tries again."""
 
+TRIES = 3
+"""How often is looked for a run where each was just taken by somebody else."""
+
+# A queue that somebody is changing is passed over, but never for one of another lane: where a chat
+# waits no batch begins, also while another worker has a hand on that chat's queue.
 _NEXT = """(
   WITH first AS (
-    SELECT owner_id FROM chat_queue
-    WHERE next_run IS NOT NULL AND running < %(limit)s
-    ORDER BY running, since, owner_id LIMIT 1
+    SELECT space_id, lane FROM chat_queue
+    WHERE next_run IS NOT NULL AND running < %(limit)s AND (lane = 'chat' OR NOT EXISTS (
+      SELECT FROM chat_queue
+      WHERE lane = 'chat' AND next_run IS NOT NULL AND running < %(limit)s
+    ))
+    ORDER BY lane DESC, running, since, space_id LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
   )
-  SELECT run.id FROM chat_run AS run JOIN first USING (owner_id)
+  SELECT run.id FROM chat_run AS run JOIN first USING (space_id, lane)
   WHERE run.status IN ('interrupted', 'queued') AND run.ended_at IS NULL
   ORDER BY run.status, run.id LIMIT 1
   FOR NO KEY UPDATE OF run SKIP LOCKED
@@ -51,13 +59,16 @@ RETURNING id, now
 def claim_next(worker: str) -> Run | None:
     """Take the run that is next for a new attempt; None if none may be taken.
 
-    Of those who have fewer than TURNSTONE_RUNS_PER_USER running it is the turn of whoever has the
-    fewest, then of whoever waits longest since being served; an interrupted run of theirs comes
-    before those that never began. Their queue is locked meanwhile, so that no two workers count the
-    same places. Raises OperationalError when a queue stays locked.
+    Of the queues with fewer than TURNSTONE_RUNS_PER_USER running it is the turn of a chat's before
+    any of batch, then of the one that has the fewest, then of what waits longest since being
+    served; an interrupted run there comes before those that never began. The queue is locked
+    meanwhile, so that no two workers count the same places. Raises OperationalError when a queue
+    stays locked.
     """
     run = _begin_attempt(_NEXT, worker, limit=limit())
-    if run is None and anybody_waits():
+    for _ in range(TRIES):
+        if run is not None or not anybody_waits():
+            break
         run = _claim_what_is_locked(worker)
     return run
 
@@ -88,7 +99,7 @@ def _begin_attempt(which: str, worker: str, **parameters: int) -> Run | None:
 
 def _claim_what_is_locked(worker: str) -> Run | None:
     """Claim where each queue that comes next, or each of its runs, is being changed by somebody."""
-    tried: list[int] = []
+    tried: list[tuple[int, str]] = []
     with transaction.atomic():
         while (queue := _next_queue(tried)) is not None:
             run_id = _first_of(queue)
@@ -98,13 +109,15 @@ def _claim_what_is_locked(worker: str) -> Run | None:
     return None
 
 
-def _next_queue(tried: Collection[int]) -> Queue | None:
-    """Lock the queue of whoever comes next, leaving out those that `tried` names.
+def _next_queue(tried: Collection[tuple[int, str]]) -> Queue | None:
+    """Lock the queue that comes next, leaving out those that `tried` names.
 
     One that is being changed is passed over, but for when no other is left: it may hold a run by
     the time that it is free. Who holds lines already never waits, and so nobody waits in a circle.
     """
     queues = Queue.objects.admissible(settings.RUNS_PER_USER).exclude(pk__in=tried).in_order()
+    chats = queues.filter(lane=Lane.CHAT)
+    queues = chats if chats.exists() else queues
     queue = queues.select_for_update(skip_locked=True, no_key=True).first()
     if queue is None and not tried:
         with connection.cursor() as cursor:
@@ -114,6 +127,8 @@ def _next_queue(tried: Collection[int]) -> Queue | None:
 
 
 def _first_of(queue: Queue) -> int | None:
-    waiting = Run.objects.filter(owner_id=queue.pk, status__in=CLAIMABLE, ended_at=None)
+    waiting = Run.objects.filter(
+        space_id=queue.space_id, lane=queue.lane, status__in=CLAIMABLE, ended_at=None
+    )
     rows = waiting.select_for_update(skip_locked=True, no_key=True).order_by("status", "pk")
     return rows.values_list("pk", flat=True).first()

@@ -6,7 +6,7 @@ from django.db.models import Q, prefetch_related_objects
 from chat.models import Action, Conversation, Run, RunDocument, RunStatus
 from chat.models.upsert import Upsert
 from chat.search.documents.parts import closing_parts, parts_of_run
-from chat.search.documents.turns import has_error, index_turn, space_of
+from chat.search.documents.turns import has_error, index_turn
 from chat.search.documents.vector import OF_RUN, VECTOR, bodies_of
 
 BEGUN = """
@@ -58,7 +58,7 @@ def _document_of(run: Run) -> RunDocument:
     bodies, _ = bodies_of(parts_of_run(run, title), OF_RUN)
     document = RunDocument(
         run_id=run.pk,
-        space_id=space_of(run.conversation),
+        space_id=run.conversation.space_id,
         kind=run.conversation.kind,
         policy=run.policy_version.policy.slug,
         version=run.policy_version.number,

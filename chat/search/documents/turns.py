@@ -4,7 +4,7 @@ from itertools import chain
 
 from django.db import connection
 
-from chat.models import Conversation, Turn, TurnDocument
+from chat.models import Turn, TurnDocument
 from chat.models.upsert import Upsert
 from chat.search.documents.parts import Said, parts_of
 from chat.search.documents.vector import OF_TURN, VECTOR, bodies_of
@@ -26,7 +26,7 @@ def document_of(turn: Turn, closing: Said = ()) -> TurnDocument:
     return TurnDocument(
         turn_id=turn.pk,
         run_document_id=run.pk,
-        space_id=space_of(run.conversation),
+        space_id=run.conversation.space_id,
         kind=run.conversation.kind,
         at=run.when,
         tool=tool,
@@ -46,11 +46,6 @@ def index_turn(turn: Turn, closing: Said = ()) -> None:
 def has_error(turn: Turn) -> bool:
     """Tell whether what the turn did failed."""
     return any(action.error for action in turn.actions)
-
-
-def space_of(conversation: Conversation) -> int:
-    """Return the space that a conversation is in: its owner's own."""
-    return conversation.owner_id
 
 
 _DOCUMENTS = documents()

@@ -16,7 +16,7 @@ from django.test import AsyncClient, Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from chat.models import PolicyVersion, Run, User
+from chat.models import Conversation, PolicyVersion, Run, User
 from chat.runs.lease import release_expired
 from chat.runs.stop import stop
 from chat.runs.worker.claim import claim
@@ -30,7 +30,7 @@ CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 
 
 @pytest.fixture
 def scrape(settings: Settings, transactional_db: None) -> Callable[[], dict[str, float]]:
-    """Return all figures of /metrics: `scrape()["turnstone_runs{status=\"queued\"}"]`."""
+    """Return all figures of /metrics: `scrape()["turnstone_leases_overdue"]`."""
     settings.METRICS_TOKEN = TOKEN
 
     def read() -> dict[str, float]:
@@ -100,9 +100,13 @@ def test_the_metrics_are_what_prometheus_reads_and_no_cache_keeps(
 
 
 def test_the_queue_is_read_at_the_scrape(
-    asked: Callable[..., Run], scrape: Callable[[], dict[str, float]]
+    asked: Callable[..., Run],
+    ask_in: Callable[..., Run],
+    ada: User,
+    scrape: Callable[[], dict[str, float]],
 ) -> None:
     runs = [asked([{"say": "hm"}]) for _ in range(3)]
+    ask_in(Conversation.objects.create(owner=ada, kind="trial"))
     Run.objects.filter(pk=runs[0].pk).update(created_at=timezone.now() - timedelta(hours=1))
     held = claim(runs[2].pk, "a worker that is gone")
     assert held is not None
@@ -110,10 +114,12 @@ def test_the_queue_is_read_at_the_scrape(
 
     seen = scrape()
 
-    assert seen['turnstone_runs{status="queued"}'] == 2
-    assert seen['turnstone_runs{status="running"}'] == 1
-    assert seen['turnstone_runs{status="waiting"}'] == 0
-    assert 3600 <= seen['turnstone_runs_oldest_seconds{status="queued"}'] < 3700
+    assert seen['turnstone_runs{lane="chat",status="queued"}'] == 2
+    assert seen['turnstone_runs{lane="batch",status="queued"}'] == 1
+    assert seen['turnstone_runs_oldest_seconds{lane="batch",status="queued"}'] < 3000
+    assert seen['turnstone_runs{lane="chat",status="running"}'] == 1
+    assert seen['turnstone_runs{lane="chat",status="waiting"}'] == 0
+    assert 3600 <= seen['turnstone_runs_oldest_seconds{lane="chat",status="queued"}'] < 3700
     assert seen["turnstone_leases_overdue"] == 1
     assert seen["turnstone_database_up"] == 1
     assert seen['turnstone_database_connections{state="used"}'] >= 0
@@ -130,7 +136,7 @@ def test_a_scrape_of_a_process_without_its_database_still_tells_its_own_figures(
     seen = figures_in(answer.content.decode())
     assert seen["turnstone_database_up"] == 0
     assert "turnstone_runs_asked_total" in seen
-    assert 'turnstone_runs{status="queued"}' not in seen
+    assert 'turnstone_runs{lane="chat",status="queued"}' not in seen
 
 
 def test_a_run_is_counted_and_timed(
@@ -234,7 +240,7 @@ def test_a_lease_that_expired_is_counted(
 
     after = scrape()
     assert gained(after, before, "turnstone_leases_expired_total") == 1
-    assert after['turnstone_runs{status="interrupted"}'] == 1
+    assert after['turnstone_runs{lane="chat",status="interrupted"}'] == 1
 
 
 def test_every_line_of_a_runs_thread_names_the_run_and_its_attempt(

@@ -101,6 +101,26 @@ SELECT count(*) FROM (
     HAVING bool_or(pieces IS NULL) AND bool_or(pieces IS NOT NULL)
 ) AS runs
 """
+TRY = """
+WITH tried AS (
+  SELECT id, conversation_id FROM chat_run WHERE status = 'queued' ORDER BY id DESC LIMIT 1
+), alone AS (
+  INSERT INTO chat_conversation (owner_id, kind, title, created_at, updated_at)
+  SELECT owner_id, 'trial', 'Tried', now(), now() FROM chat_conversation
+  WHERE id = (SELECT conversation_id FROM tried) RETURNING id
+)
+UPDATE chat_run SET conversation_id = (SELECT id FROM alone), parent_id = NULL
+WHERE id = (SELECT id FROM tried) RETURNING id
+"""
+PEOPLE = "SELECT id, 'person', id, username, '~' || username FROM chat_user ORDER BY id"
+SPACES_OF_PEOPLE = "SELECT id, kind, person_id, name, slug FROM chat_space ORDER BY id"
+OF_BATCH = "SELECT running, next_run FROM chat_queue WHERE lane = 'batch'"
+RECOUNT = """
+import django
+django.setup()
+from chat.runs.worker.queue_repair import repair_queues
+print(repair_queues())
+"""
 Parameters = dict[str, Any]
 Python = Callable[..., str]
 
@@ -312,6 +332,35 @@ def test_a_turn_of_a_kind_that_nobody_knows_is_kept_as_what_it_is(
     for pk, is_answer, is_action in turns:
         expected = "final" if is_answer else "action" if is_action else "thought"
         assert kinds[pk] == expected
+
+
+def test_everybody_has_their_space_after_an_upgrade_and_all_that_waited_its_place(
+    first: Parameters, python: Python
+) -> None:
+    python(first, "manage.py", "migrate", "chat", "0018")
+    with psycopg.connect(address_of(first)) as old:
+        moved = old.execute(TRY).fetchone()
+        places = old.execute("SELECT owner_id, since FROM chat_queue ORDER BY 1").fetchall()
+
+    python(first, "manage.py", "migrate")
+
+    with psycopg.connect(address_of(first)) as new:
+        assert new.execute(SPACES_OF_PEOPLE).fetchall() == new.execute(PEOPLE).fetchall()
+        assert (
+            new.execute("SELECT count(*) FROM chat_conversation").fetchone()
+            == new.execute(
+                "SELECT count(*) FROM chat_conversation WHERE space_id = owner_id"
+            ).fetchone()
+        )
+        assert (
+            new.execute("SELECT count(*) FROM chat_run").fetchone()
+            == new.execute("SELECT count(*) FROM chat_run WHERE space_id = owner_id").fetchone()
+        )
+        assert new.execute("SELECT id FROM chat_run WHERE lane = 'batch'").fetchone() == moved
+        chats = "SELECT space_id, since FROM chat_queue WHERE lane = 'chat' ORDER BY 1"
+        assert new.execute(chats).fetchall() == places
+        assert new.execute(OF_BATCH).fetchone() == (0, *(moved or ()))
+    assert "[]" in python(first, "-c", RECOUNT)
 
 
 def test_a_database_of_the_first_hour_becomes_like_a_new_one(

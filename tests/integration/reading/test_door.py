@@ -11,7 +11,12 @@ from chat.models import Approval, Run, TurnDocument, User
 
 Rows = Callable[[User], QuerySet[Model]]
 READABLE = [door.readable_conversations, door.readable_runs, door.readable_documents]
-OWN = [door.own_conversations, door.own_runs, door.own_documents, door.own_approvals]
+OWN = [
+    door.own_conversations,
+    door.own_runs,
+    lambda user: door.space_documents(user.pk),
+    door.own_approvals,
+]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Value
 from django.test.utils import CaptureQueriesContext
 
-from chat.governance.door import own_documents
+from chat.governance.door import space_documents
 from chat.models import Run, TurnDocument, User
 from chat.search.find import find
 from chat.search.language.query import parse
@@ -260,7 +260,7 @@ def test_a_search_leaves_nothing_of_its_limits_to_what_comes_after_it(
 
 def test_the_newest_turns_of_a_member_are_read_in_order(ada: User, many_turns: None) -> None:
     with within(60):
-        plan = own_documents(ada).order_by(*NEWEST_FIRST)[:25].explain()
+        plan = space_documents(ada.pk).order_by(*NEWEST_FIRST)[:25].explain()
 
     assert "Sort" not in plan
     assert "Scan Backward" in plan

@@ -75,14 +75,17 @@ def test_no_more_questions_wait_than_may(
     assert put(conversation).is_live
 
 
-def test_what_is_no_chat_counts_for_nobody(
+def test_what_is_no_chat_counts_for_nobody_and_is_not_counted(
     settings: Any, ada: User, conversation: Conversation, put: Callable[..., Run]
 ) -> None:
     settings.QUESTIONS_PER_MINUTE = settings.WAITING_PER_USER = 1
-    trial = put(conversation)
-    Conversation.objects.filter(pk=conversation.pk).update(kind=ConversationKind.TRIAL)
+    trial = Conversation.objects.create(owner=ada, kind=ConversationKind.TRIAL)
+    put(trial)
 
-    assert put(Conversation.objects.create(owner=ada)) != trial
+    assert put(conversation).lane == "chat"
+    assert put(trial).lane == "batch"
+    with pytest.raises(TooManyQuestions):
+        put(conversation)
 
 
 def test_one_persons_questions_are_not_anothers(

@@ -5,9 +5,9 @@ import threading
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
-import pytest
 from django.db import connection, transaction
 from django.db.models import Count, Q
 from django.test.utils import CaptureQueriesContext
@@ -15,7 +15,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chat.models import Conversation, Queue, Run, RunStatus, User
+from chat.models import Conversation, Lane, Queue, Run, RunStatus, User
 from chat.runs import lease
 from chat.runs.ask import ask
 from chat.runs.ending import give_up
@@ -27,26 +27,6 @@ from chat.runs.worker.queue_repair import repair_queues
 from tests.integration.here import here
 
 Ask = Callable[..., list[Run]]
-
-
-@pytest.fixture
-def ask_as(scripted: Any) -> Ask:
-    """Ask questions of a person: `first, second = ask_as(ada, 2)`."""
-    version = scripted([{"say": "Final Answer: 4"}])
-
-    def ask_it(user: User, count: int = 1) -> list[Run]:
-        conversation = Conversation.objects.create(owner=user)
-        return [
-            ask(
-                conversation,
-                "What is 2 + 2?",
-                policy_version=version,
-                client_message_id=uuid.uuid4(),
-            )
-            for _ in range(count)
-        ]
-
-    return ask_it
 
 
 def claimed() -> Run:
@@ -169,7 +149,7 @@ def test_a_line_that_is_being_changed_is_passed_over_for_the_next_person(
     (his,) = ask_as(bob)
     taken: list[int] = []
     with transaction.atomic():
-        Queue.objects.select_for_update().get(owner=ada)
+        Queue.objects.select_for_update().get(space=ada.pk)
         in_a_thread(lambda: taken.append(claimed().pk))
     assert taken == [his.pk]
 
@@ -179,7 +159,7 @@ def test_a_worker_waits_for_the_only_line_that_is_being_changed(ask_as: Ask, ada
     taken: list[int] = []
     thread = threading.Thread(target=closing(lambda: taken.append(claimed().pk)))
     with transaction.atomic():
-        Queue.objects.select_for_update().get(owner=ada)
+        Queue.objects.select_for_update().get(space=ada.pk)
         thread.start()
         wait_until_blocked()
     thread.join()
@@ -192,7 +172,7 @@ def test_a_line_that_is_not_let_go_of_keeps_no_worker_waiting_for_long(
     ask_as(ada)
     began: list[bool] = []
     with transaction.atomic():
-        Queue.objects.select_for_update().get(owner=ada)
+        Queue.objects.select_for_update().get(space=ada.pk)
         in_a_thread(lambda: began.append(here().work_next()))
     assert began == [False]
 
@@ -276,7 +256,9 @@ def test_ones_own_runs_that_must_end_first_are_ahead_too(
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["ask", "claim", "release", "park", "answer", "stop", "end", "expire"]),
+        st.sampled_from(
+            [*("ask", "try", "claim", "release", "park"), *("answer", "stop", "end", "expire")]
+        ),
         st.integers(0, 4),
     ),
     max_size=25,
@@ -294,24 +276,31 @@ def test_the_line_is_what_the_runs_say_whatever_happens(
     for step, number in steps:
         take(step, number, people, ask_as)
 
-    for person in people:
-        runs = Run.objects.filter(conversation__owner=person)
-        line = Queue.objects.filter(owner=person).first() or Queue(owner=person)
+    for person, lane in product(people, Lane):
+        kinds = ["chat"] if lane == Lane.CHAT else ["trial"]
+        runs = Run.objects.filter(conversation__owner=person, conversation__kind__in=kinds)
+        line = Queue.objects.filter(space=person.pk, lane=lane).first() or Queue()
         interrupted = runs.filter(status=RunStatus.INTERRUPTED).order_by("pk").first()
         first = interrupted or runs.filter(status=RunStatus.QUEUED).order_by("pk").first()
         assert line.next_run == (first and first.pk)
         assert line.running == runs.filter(status=RunStatus.RUNNING).count()
     waiting = Run.objects.filter(status__in=("queued", "interrupted"))
-    ahead = ahead_of(waiting.values_list("pk", flat=True))
+    lanes = dict(waiting.values_list("pk", "lane"))
+    ahead = ahead_of(lanes)
     order = all_claimed()
-    assert order == sorted(ahead, key=ahead.__getitem__)[: len(order)]
+    assert order == sorted(order, key=lambda run: lanes[run] == Lane.BATCH)
+    for lane in Lane:
+        began = [run for run in order if lanes[run] == lane]
+        of_lane = [run for run in sorted(ahead, key=ahead.__getitem__) if lanes[run] == lane]
+        assert began == of_lane[: len(began)]
     Conversation.objects.all().delete()
 
 
 def take(step: str, number: int, people: list[User], ask_as: Ask) -> None:
     match step:
-        case "ask":
-            ask_as(people[number % len(people)])
+        case "ask" | "try":
+            kind = "chat" if step == "ask" else "trial"
+            ask_as(people[number % len(people)], kind=kind)
         case "claim":
             claim_next("a worker")
         case "answer":
@@ -333,7 +322,8 @@ def take(step: str, number: int, people: list[User], ask_as: Ask) -> None:
 def test_many_who_change_the_same_lines_at_once_neither_spoil_nor_block_them(
     ask_as: Ask, ada: User, bob: User
 ) -> None:
-    people, steps = [ada, bob], ["ask", "claim", "claim", "release", "park", "answer", "stop"]
+    people = [ada, bob]
+    steps = ["ask", "try", "claim", "claim", "release", "park", "answer", "stop"]
     errors: list[Exception] = []
 
     def act(seed: int) -> None:

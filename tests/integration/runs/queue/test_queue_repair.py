@@ -19,7 +19,7 @@ def waiting(asked: Callable[..., Run]) -> Run:
 def test_a_line_that_keeps_somebody_from_all_workers_is_put_right(waiting: Run, ada: User) -> None:
     Queue.objects.update(running=99, next_run=None, since=None)
     assert claim_next("a worker") is None
-    assert (repair_queues(), repair_queues()) == ([ada.pk], [])
+    assert (repair_queues(), repair_queues()) == ([(ada.pk, "chat")], [])
     run = claim_next("a worker")
     assert run is not None
     assert run.pk == waiting.pk
@@ -27,8 +27,8 @@ def test_a_line_that_keeps_somebody_from_all_workers_is_put_right(waiting: Run, 
 
 def test_a_line_that_is_missing_is_made(waiting: Run, ada: User) -> None:
     Queue.objects.all().delete()
-    assert repair_queues() == [ada.pk]
-    line = Queue.objects.get(owner=ada)
+    assert repair_queues() == [(ada.pk, "chat")]
+    line = Queue.objects.get(space=ada.pk)
     assert (line.running, line.next_run) == (0, waiting.pk)
 
 
@@ -37,9 +37,9 @@ def test_a_line_of_runs_that_are_gone_is_emptied(waiting: Run, ada: User) -> Non
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("UPDATE chat_run SET status = 'failed', ended_at = now()")
         cursor.execute("SET session_replication_role = origin")
-    assert Queue.objects.get(owner=ada).next_run == waiting.pk
-    assert repair_queues() == [ada.pk]
-    assert Queue.objects.get(owner=ada).next_run is None
+    assert Queue.objects.get(space=ada.pk).next_run == waiting.pk
+    assert repair_queues() == [(ada.pk, "chat")]
+    assert Queue.objects.get(space=ada.pk).next_run is None
 
 
 def test_a_worker_puts_wrong_lines_right_when_it_begins(
