@@ -14,11 +14,12 @@ from chat.models import (
     Policy,
     PolicyVersion,
     Run,
+    Space,
     Turn,
     User,
 )
 from chat.operations.requeue import CannotRequeue, requeue
-from chat.people.admin import PersonAdmin
+from chat.people.admin import PersonAdmin, TeamAdmin
 from chat.people.roles import Role, role_of
 from chat.record_admin import ModelAdmin, PersonFilter, ReasonFilter, RecordAdmin
 from chat.runs.stop import BY_AN_ADMINISTRATOR, stop
@@ -26,15 +27,17 @@ from chat.runs.words import seconds
 
 admin.site.site_header = admin.site.site_title = "Turnstone"
 admin.site.register(User, PersonAdmin)
+admin.site.register(Space, TeamAdmin)
 
 
 @admin.register(Conversation)
 class ConversationAdmin(RecordAdmin):
-    """Conversations by owner."""
+    """Conversations by owner and space."""
 
-    list_display = ("title", "owner", "created_at", "updated_at")
-    list_select_related = ("owner",)
-    search_fields = ("title", "owner__username")
+    list_display = ("title", "owner", "space", "kind", "created_at", "updated_at")
+    list_select_related = ("owner", "space")
+    list_filter = ("kind",)
+    search_fields = ("title", "owner__username", "=space__slug")
 
 
 @admin.register(Run)
@@ -42,12 +45,15 @@ class RunAdmin(RecordAdmin):
     """Runs by how they went."""
 
     list_display = (
-        *("id", "transcript", "owner", "status", "reason", "policy_version", "model"),
+        *("id", "transcript", "owner", "lane", "status", "reason", "policy_version", "model"),
         *("tokens", "time", "attempt", "created_at"),
     )
     list_select_related = ("owner", "policy_version__policy")
-    list_filter = ("status", ReasonFilter, "created_at", PersonFilter, "policy_version__policy")
-    search_fields = ("=id", "=owner__username")
+    list_filter = (
+        *("status", ReasonFilter, "lane", "created_at"),
+        *(PersonFilter, "policy_version__policy"),
+    )
+    search_fields = ("=id", "=owner__username", "=conversation__space__slug")
     actions = ("stop_runs", "requeue_runs")
 
     @admin.action(description="Stop the selected runs", permissions=["operate"])

@@ -1,65 +1,83 @@
-"""People in the administration; to delete one deletes all that is theirs."""
+"""People and teams in the administration; to delete one deletes all that is theirs."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from django.contrib import messages
+from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as StockAdmin
 from django.db import transaction
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
 
-from chat.models import User
-from chat.people.deletion import Holdings, delete_person, holdings
+from chat.models import Membership, Space, SpaceKind, User
+from chat.people.counted_deletion import CountedDeletion
+from chat.people.deletion import Holdings, delete_person, delete_team, holdings, team_holdings
 from chat.people.roles import LastAdministrator, keep_an_administrator
 
 # Only the type checker knows which model an administration is of.
 if TYPE_CHECKING:
     UserAdmin = StockAdmin[User]
+    Inline = admin.TabularInline[Membership, Any]
 else:
     UserAdmin = StockAdmin
+    Inline = admin.TabularInline
 
 
-class PersonAdmin(UserAdmin):
-    """Accounts, roles as groups, and the end of a person with their record.
+class PersonAdmin(CountedDeletion, UserAdmin):
+    """Accounts, roles as groups, and the end of a person with their record."""
 
-    The stock page lists each row that would go and asks for the right to delete each kind; a run of
-    a thousand calls broke it. This one counts.
-    """
-
+    noun = "people"
     list_display = ("username", "email", "date_joined", "last_login", "is_active", "is_staff")
     ordering = ("username",)
 
-    def get_deleted_objects(
-        self, objs: "Sequence[Any] | QuerySet[Any, Any]", request: HttpRequest
-    ) -> tuple[list[Any], dict[Any, Any], set[Any], list[Any]]:
-        """Say what would go: by the number, since it may be a million rows."""
-        people = list(objs)
-        held = [holdings(user) for user in people]
-        counts = {name: sum(values) for name, *values in zip(Holdings._fields, *held, strict=True)}
-        refused = set() if self.has_delete_permission(request) else {"person"}
+    def held_by(self, obj: User) -> Holdings:
+        """Count what is a person's."""
+        return holdings(obj)
+
+    def end(self, obj: User) -> Holdings:
+        """Delete a person with all that is theirs."""
+        return delete_person(obj)
+
+    def kept(self, objs: list[User]) -> list[str]:
+        """Name the last administrator."""
         try:
             with transaction.atomic():
-                keep_an_administrator(people)
+                keep_an_administrator(objs)
         except LastAdministrator as error:
-            return list(map(str, people)), counts, refused, [str(error)]
-        return list(map(str, people)), {"people": len(people)} | counts, refused, []
+            return [str(error)]
+        return []
 
-    def delete_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """Delete without the stock page's one transaction, since workers may be writing."""
-        response: HttpResponse = self._delete_view(request, object_id, extra_context)  # type: ignore[attr-defined]
-        return response
 
-    def delete_model(self, request: HttpRequest, obj: User) -> None:
-        """Delete a person with all that is theirs."""
-        self.delete_queryset(request, [obj])
+class MemberInline(Inline):
+    """Who belongs to a team, and as what."""
 
-    def delete_queryset(
-        self, request: HttpRequest, queryset: "QuerySet[User] | list[User]"
-    ) -> None:
-        """Delete people with all that is theirs, one after the other."""
-        for user in list(queryset):
-            held = delete_person(user)
-            messages.info(request, f"With {user} went {held}.")
+    model = Membership
+    autocomplete_fields = ("user",)
+    extra = 1
+
+
+class TeamAdmin(CountedDeletion):
+    """Teams with who belongs to them; a person's own space comes and goes with the person."""
+
+    noun = "teams"
+    list_display = ("name", "slug", "members", "created_at")
+    search_fields = ("name", "=slug")
+    prepopulated_fields = {"slug": ("name",)}
+    inlines = (MemberInline,)
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Space]":
+        """Return the teams."""
+        teams: QuerySet[Space] = super().get_queryset(request).filter(kind=SpaceKind.TEAM)
+        return teams.annotate(member_count=Count("memberships"))
+
+    @admin.display(ordering="member_count")
+    def members(self, team: Any) -> int:
+        """Say how many belong to it."""
+        return int(team.member_count)
+
+    def held_by(self, obj: Space) -> Holdings:
+        """Count what is in a team's space."""
+        return team_holdings(obj)
+
+    def end(self, obj: Space) -> Holdings:
+        """Delete a team's space with all that is in it."""
+        return delete_team(obj)

@@ -15,15 +15,16 @@ from chat.transcripts.download import as_json
 def export_person(user: User, file: IO[bytes]) -> int:
     """Write a ZIP of a person's account, conversations and whole runs; return how many runs.
 
-    `account.json` is the person, `conversations.json` lists their conversations with the numbers
-    of their runs, and `runs/<number>.json` is each run in the form of docs/transcripts.md. One run
-    is in memory at a time, and not whole.
+    `account.json` is the person with the teams that they belong to, `conversations.json` lists what
+    they began, in their own space and in teams', with the numbers of the runs, and
+    `runs/<number>.json` is each run in the form of docs/transcripts.md. One run is in memory at a
+    time, and not whole.
     """
     runs = 0
     listed: list[dict[str, Any]] = []
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("account.json", _text(_account(user)))
-        for conversation in door.own_conversations(user).order_by("pk"):
+        for conversation in door.begun_conversations(user).select_related("space").order_by("pk"):
             listed.append(_conversation(conversation))
             for run in conversation.runs.select_related(
                 "conversation__owner", "policy_version__policy"
@@ -48,6 +49,10 @@ def _account(user: User) -> dict[str, Any]:
             for address in EmailAddress.objects.filter(user=user)
         ],
         "role": role_of(user),
+        "teams": [
+            {"space": part.space.slug, "name": part.space.name, "role": part.role}
+            for part in user.memberships.select_related("space").order_by("space__slug")
+        ],
         "joined_at": user.date_joined.isoformat(),
         "last_sign_in_at": user.last_login.isoformat() if user.last_login else None,
     }
@@ -56,6 +61,7 @@ def _account(user: User) -> dict[str, Any]:
 def _conversation(conversation: Conversation) -> dict[str, Any]:
     return {
         "conversation": conversation.pk,
+        "space": conversation.space.slug,
         "title": conversation.title,
         "created_at": conversation.created_at.isoformat(),
         "updated_at": conversation.updated_at.isoformat(),

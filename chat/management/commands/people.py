@@ -14,7 +14,10 @@ from chat.people.deletion import delete_person, holdings
 from chat.people.export import export_person
 from chat.people.roles import MEANINGS, LastAdministrator, Role, give_role, role_of
 
-COLUMNS = ("name", "role", "active", "email", "joined", "last sign-in", "conversations", "runs")
+COLUMNS = (
+    *("name", "role", "teams", "active", "email", "joined", "last sign-in"),
+    *("conversations", "runs"),
+)
 
 
 class Command(BaseCommand):
@@ -47,7 +50,7 @@ class Command(BaseCommand):
 
     def _list(self, options: dict[str, Any]) -> None:
         conversations, runs = _counted(Conversation), _counted(Run)
-        people = User.objects.order_by("username").prefetch_related("groups")
+        people = User.objects.order_by("username").prefetch_related("groups", "memberships__space")
         rows = [_row(user, conversations[user.pk], runs[user.pk]) for user in people]
         if options["role"]:
             rows = [row for row in rows if row["role"] == options["role"]]
@@ -89,6 +92,7 @@ def _row(user: User, conversations: int, runs: int) -> dict[str, Any]:
     return {
         "name": user.get_username(),
         "role": role_of(user),
+        "teams": ", ".join(sorted(part.space.slug for part in user.memberships.all())),
         "active": "yes" if user.is_active else "no",
         "email": user.email,
         "joined": user.date_joined.date().isoformat(),

@@ -11,6 +11,10 @@ DECIDES = {
     "who reviews": (re.compile(r"\.is_reviewer\b"), set()),
     "whose a run or an approval is": (re.compile(r"\bconversation__owner="), set()),
     "whose something is": (re.compile(r"\bowner_id [!=]= "), set()),
+    "who has a part in a space": (
+        re.compile(r"\bmemberships?__user\b|\bMembership\.objects\b"),
+        {"people/teams.py", "management/commands/spaces.py"},  # say who has
+    ),
     "what is of the person who asks": (
         re.compile(r"\bowner=(?:request\.)?user\b"),
         {"conversations/views.py"},  # begins a conversation of their own
