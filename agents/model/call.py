@@ -31,7 +31,7 @@ from agents.providers.base import (
 )
 
 LIMITED_RETRIES = 8
-"""How often a server that limits its calls is asked again; each time its whole lane has paused."""
+"""How often a server that limits its calls is asked again; each time its whole quota has paused."""
 
 logger = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ class Call:
         return False
 
     def _pauses(self, error: ProviderLimited) -> bool:
-        """Pause the server's lane for all who call it; tell whether that is worth waiting for.
+        """Pause the server's quota for all who call it; tell whether that is worth waiting for.
 
         The time of the call begins anew with the next attempt.
         """

@@ -22,7 +22,7 @@ from agents.errors import (
     SlotTaken,
     UnknownProvider,
 )
-from agents.model.slots import Lane, Slots
+from agents.model.slots import Quota, Slots
 from agents.providers.base import IsShown, ModelRequest, Provider, Reply, not_shown
 
 LIMIT = 5
@@ -38,13 +38,15 @@ logger = logging.getLogger(__name__)
 class Wanted(Value):
     """Which provider, model and options a call is for; never a key.
 
-    `is_local` says that the model runs on this machine, which has room for one at a time.
+    `is_local` says that the model runs on this machine, which has room for one at a time;
+    `gives_way` that the call waits for all calls that do not, however late they come.
     """
 
     provider: str
     model: str = ""
     options: Mapping[str, Any] = {}
     is_local: bool = False
+    gives_way: bool = False
 
     @cached_property
     def signature(self) -> str:
@@ -106,10 +108,10 @@ class ProviderManager:
 
     def pause(self, wanted: Wanted, seconds: float) -> bool:
         """Let no call through to the same server for so long; tell whether calls wait for that."""
-        lane = self._lane(wanted)
-        if lane.limit:
-            self._slots.pause(lane, seconds)
-        return bool(lane.limit)
+        quota = self._quota(wanted)
+        if quota.limit:
+            self._slots.pause(quota, seconds)
+        return bool(quota.limit)
 
     def close(self) -> None:
         """Close all providers that are idle."""
@@ -120,24 +122,24 @@ class ProviderManager:
 
     @contextmanager
     def _slot(self, wanted: Wanted, control: Control, wait: bool) -> Iterator[None]:
-        lane = self._lane(wanted)
-        if not lane.limit:
+        quota = self._quota(wanted)
+        if not quota.limit:
             yield
             return
         try:
-            ticket = self._slots.acquire(lane, control, wait=wait)
+            ticket = self._slots.acquire(quota, control, wait=wait)
         except SlotTaken as error:
             raise _of_local(error, wanted) from None
         try:
             yield
         finally:
-            self._slots.release(lane, ticket)
+            self._slots.release(quota, ticket)
 
-    def _lane(self, wanted: Wanted) -> Lane:
+    def _quota(self, wanted: Wanted) -> Quota:
         server = str(wanted.options.get("base_url", ""))
         if wanted.is_local:
-            return Lane(LOCAL, self.local_limit, wanted.signature, server)
-        return Lane(wanted.provider, self.limit, server=server)
+            return Quota(LOCAL, self.local_limit, wanted.signature, server, wanted.gives_way)
+        return Quota(wanted.provider, self.limit, server=server, gives_way=wanted.gives_way)
 
     def _take(self, wanted: Wanted) -> Provider:
         leaving: list[Provider] = []

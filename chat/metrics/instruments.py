@@ -49,7 +49,7 @@ TOKENS = Counter(
 PROVIDER_WAIT_SECONDS = Histogram(
     "turnstone_provider_wait_seconds",
     "How long calls queued for a slot of their provider.",
-    ["lane"],
+    ["provider"],
     buckets=MOMENTS,
 )
 

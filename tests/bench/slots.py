@@ -29,23 +29,23 @@ import threading
 from redis import Redis
 from agents.control import Control
 from agents.errors import AgentError
-from agents.model.slots import Lane
+from agents.model.slots import Quota
 from chat.runs.worker.slots import RedisSlots
 
 def call():
     try:
-        slots.acquire(lane, control)
+        slots.acquire(quota, control)
     except AgentError:
         pass
 
 logging.disable(logging.WARNING)
 slots = RedisSlots(Redis.from_url(sys.argv[1], socket_timeout=0.5, socket_connect_timeout=0.5))
-lane, control = Lane("bench", 256), Control(600)
+quota, control = Quota("bench", 256), Control(600)
 threads = [threading.Thread(target=call) for _ in range(int(sys.argv[2]))]
 for thread in threads:
     thread.start()
 sys.stdin.readline()
-print(slots._alone.waiting(lane))
+print(slots._alone.waiting(quota))
 control.stop()
 for thread in threads:
     thread.join()

@@ -23,7 +23,7 @@ from agents.providers.base import Provider
 from agents.state import State
 from agents.tools.setup import ToolSetup
 from chat.metrics.instruments import LEASES_LOST
-from chat.models import Run
+from chat.models import Lane, Run
 from chat.runs.approvals import Asker
 from chat.runs.db_retry import release_connection, retrying
 from chat.runs.ending import give_up, tell_end
@@ -122,7 +122,9 @@ class Attempt:
         run, spec, control = self._run, self._spec, self.control
         if spec is None:
             raise ConfigurationError(f"{run.policy_version} cannot be read by this version of it.")
-        provider = self._providers.get(spec.model, position=before.position)
+        provider = self._providers.get(
+            spec.model, position=before.position, gives_way=run.lane == Lane.BATCH
+        )
         retrying(lambda: _name_model(run, provider), control, in_one_statement=True)
         spent = before.spent
         budget = budget_for(spec, provider, settings.PRICES, given=spent.given, made=spent.made)

@@ -27,10 +27,11 @@ class Providers:
             local_limit=settings.LOCAL_LIMIT,
         )
 
-    def get(self, choice: ModelChoice, *, position: int = 0) -> Provider:
+    def get(self, choice: ModelChoice, *, position: int = 0, gives_way: bool = False) -> Provider:
         """Return the provider of `choice`; `position` is the number of the run's calls before.
 
-        The demo and scripted models have nothing to wait for. Raises ConfigurationError.
+        Calls of a run that gives way wait for those of all runs that do not. The demo and scripted
+        models have nothing to wait for. Raises ConfigurationError.
         """
         provider = connect(choice, settings.MODEL_ENVIRONMENT, position=position)
         if not provider.base_url:
@@ -40,6 +41,7 @@ class Providers:
             model=provider.model,
             options={"base_url": provider.base_url},
             is_local=is_loopback(provider.base_url),
+            gives_way=gives_way,
         )
         return Managed(self._manager, wanted, provider)
 

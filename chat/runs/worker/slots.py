@@ -1,7 +1,8 @@
 """Slots for model calls that all workers share, held in Redis.
 
-A lane is a line of tickets and a set of held slots. The line is first come, first served: each
-waiting call asks again every few moments, and nobody is let in before those ahead. A slot is a
+A quota is a line of tickets and a set of held slots. The line is first come, first served, but that
+calls which give way stand behind all others: each waiting call asks again every few moments, and
+nobody is let in before those ahead. A slot is a
 lease: a worker that dies renews no more, and its slots and its places in the queue are free again
 within seconds. While Redis is away each process keeps the limit by itself, so that runs go on.
 """
@@ -19,7 +20,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from agents.control import Control
-from agents.model.slots import MAX_PAUSE, InProcessSlots, Lane, check_pause, taken, telling
+from agents.model.slots import MAX_PAUSE, InProcessSlots, Quota, check_pause, taken, telling
 from chat.metrics.instruments import PROVIDER_WAIT_SECONDS
 
 logger = logging.getLogger(__name__)
@@ -37,8 +38,11 @@ _OF_A_TICKET = 5
 """How many of the parts may name a ticket; it is in `aside` for as long as it is in `passed`."""
 _ADMITTED, _PAUSED = 1, 2
 
-# Of one lane: held and seen map tickets to the time they expire, line to their number, aside to the
-# time until which their server is paused: so long others pass them, and they keep their place.
+_BEHIND = 10**12
+"""What is added to the number of a call that gives way; Lua writes 14 digits of a number."""
+
+# Of one quota: held and seen map tickets to the time they expire, line to their number, aside to
+# the time until which their server is paused: so long others pass them, and they keep their place.
 # Passed maps those to their number, so that how many of them are ahead is counted and not looked up
 # one by one: with hundreds in a pause that took all of Redis. Who is paused asks again at its end.
 _ACQUIRE = """
@@ -59,7 +63,7 @@ for _, gone in ipairs(redis.call('ZRANGEBYSCORE', seen, '-inf', now)) do
 end
 local number = redis.call('ZSCORE', line, ticket)
 if not number then
-  number = redis.call('INCR', next)
+  number = redis.call('INCR', next) + tonumber(ARGV[6])
   redis.call('ZADD', line, number, ticket)
 end
 local before = redis.call('ZCOUNT', passed, '-inf', '(' .. number)
@@ -111,80 +115,81 @@ class RedisSlots:
         self._renew = client.register_script(_RENEW)
         self._pause = client.register_script(_PAUSE)
         self._lock = threading.Lock()
-        self._held: dict[str, Lane] = {}
+        self._held: dict[str, Quota] = {}
         self._alone = InProcessSlots()
         self._alone_held: dict[str, str] = {}
         self._thread: threading.Thread | None = None
 
-    def acquire(self, lane: Lane, control: Control, *, wait: bool = True) -> str:
+    def acquire(self, quota: Quota, control: Control, *, wait: bool = True) -> str:
         """Return the ticket of a slot, waiting for it in the queue of all workers."""
         ticket = uuid.uuid4().hex
         try:
-            with PROVIDER_WAIT_SECONDS.labels(lane.name).time():
-                self._wait(lane, ticket, control, wait)
+            with PROVIDER_WAIT_SECONDS.labels(quota.name).time():
+                self._wait(quota, ticket, control, wait)
         except RedisError as error:
             logger.warning("Slots are kept by this process alone, Redis is away: %s", error)
-            self._alone_held[ticket] = self._alone.acquire(lane, control, wait=wait)
+            self._alone_held[ticket] = self._alone.acquire(quota, control, wait=wait)
             return ticket
         except BaseException:
-            self._forget(lane, ticket)
+            self._forget(quota, ticket)
             raise
         with self._lock:
-            self._held[ticket] = lane
+            self._held[ticket] = quota
             self._ensure_thread()
         return ticket
 
-    def pause(self, lane: Lane, seconds: float) -> None:
-        """Give no slot for the lane's server for so long, in any process."""
+    def pause(self, quota: Quota, seconds: float) -> None:
+        """Give no slot for the quota's server for so long, in any process."""
         milliseconds = int(min(seconds, MAX_PAUSE) * 1000)
         if milliseconds <= 0:
             return
-        self._alone.pause(lane, seconds)
+        self._alone.pause(quota, seconds)
         try:
-            self._pause(keys=_keys(lane)[-1:], args=[milliseconds])
+            self._pause(keys=_keys(quota)[-1:], args=[milliseconds])
         except RedisError as error:
             logger.warning("Only this process pauses its calls, Redis is away: %s", error)
 
-    def renew(self, lane: Lane, ticket: str) -> None:
+    def renew(self, quota: Quota, ticket: str) -> None:
         """Prolong the lease of a slot; raises RedisError."""
-        self._renew(keys=_keys(lane)[:1], args=[ticket, self._lease_ms])
+        self._renew(keys=_keys(quota)[:1], args=[ticket, self._lease_ms])
 
-    def release(self, lane: Lane, ticket: str) -> None:
+    def release(self, quota: Quota, ticket: str) -> None:
         """Give a slot back; without Redis it ends with its lease."""
         alone = self._alone_held.pop(ticket, None)
         if alone is not None:
-            self._alone.release(lane, alone)
+            self._alone.release(quota, alone)
             return
         with self._lock:
             self._held.pop(ticket, None)
-        self._forget(lane, ticket)
+        self._forget(quota, ticket)
 
-    def _wait(self, lane: Lane, ticket: str, control: Control, wait: bool) -> None:
+    def _wait(self, quota: Quota, ticket: str, control: Control, wait: bool) -> None:
         control.check()
-        arguments = [ticket, lane.limit, lane.model, self._lease_ms, self._place_ms]
+        behind = _BEHIND if quota.gives_way else 0
+        arguments = [ticket, quota.limit, quota.model, self._lease_ms, self._place_ms, behind]
         with telling(control) as tell:
             while True:
-                answer = self._answer(lane, arguments)
+                answer = self._answer(quota, arguments)
                 if answer.state == _ADMITTED:
                     return
                 if not wait:
-                    raise taken(lane, answer.model.decode())
+                    raise taken(quota, answer.model.decode())
                 if answer.state == _PAUSED:
-                    check_pause(lane, answer.wait_seconds(), control)
+                    check_pause(quota, answer.wait_seconds(), control)
                 _sleep(answer, control, tell)
 
-    def _answer(self, lane: Lane, arguments: list[Any]) -> "_Answer":
-        answer: Any = self._acquire(keys=_keys(lane), args=arguments)
+    def _answer(self, quota: Quota, arguments: list[Any]) -> "_Answer":
+        answer: Any = self._acquire(keys=_keys(quota), args=arguments)
         return _Answer(*answer)
 
-    def _forget(self, lane: Lane, ticket: str) -> None:
+    def _forget(self, quota: Quota, ticket: str) -> None:
         try:
             pipeline = self._client.pipeline(transaction=False)
-            for key in _keys(lane)[:_OF_A_TICKET]:
+            for key in _keys(quota)[:_OF_A_TICKET]:
                 pipeline.zrem(key, ticket)
             pipeline.execute()
         except RedisError as error:
-            logger.warning("A slot of %s is free when its lease ends: %s", lane.name, error)
+            logger.warning("A slot of %s is free when its lease ends: %s", quota.name, error)
 
     def _ensure_thread(self) -> None:
         if self._thread is None or not self._thread.is_alive():
@@ -198,8 +203,8 @@ class RedisSlots:
             with self._lock:
                 held = list(self._held.items())
             try:
-                for ticket, lane in held:
-                    self.renew(lane, ticket)
+                for ticket, quota in held:
+                    self.renew(quota, ticket)
             except RedisError as error:
                 logger.warning("Slots could not be renewed: %s", error)
 
@@ -232,7 +237,7 @@ def _sleep(answer: _Answer, control: Control, tell: Callable[..., None]) -> None
 
 
 @cache
-def _keys(lane: Lane) -> list[str]:
-    server = sha256(lane.server.encode()).hexdigest()[:16]
+def _keys(quota: Quota) -> list[str]:
+    server = sha256(quota.server.encode()).hexdigest()[:16]
     parts = (*_PARTS, f"paused:{server}")
-    return [f"slots:{{{lane.name}}}:{part}" for part in parts]
+    return [f"slots:{{{quota.name}}}:{part}" for part in parts]

@@ -16,7 +16,7 @@ from redis import Redis
 from agents.control import Control
 from agents.model.pool import LOCAL, Managed
 from agents.providers.choice import ModelChoice
-from chat.models import PolicyVersion, Run, RunStatus
+from chat.models import Conversation, PolicyVersion, Run, RunStatus, User
 from chat.runs.ask import ask
 from chat.runs.stop import request_stop
 from chat.stream.streams import run_key
@@ -136,15 +136,15 @@ def local_runs(
 ) -> Callable[..., list[Run]]:
     """Ask one question of each of these models, which the server says it has."""
 
-    def ask_each(*models: str, at: Server = server) -> list[Run]:
+    def ask_each(
+        *models: str, at: Server = server, place: Conversation = conversation
+    ) -> list[Run]:
         runs = []
         for model in models:
             choice = ModelChoice(provider="openai", base_url=at.base_url, model=model)
             version = scripted([], model=choice)
             message = uuid.uuid4()
-            runs.append(
-                ask(conversation, "2 + 2?", policy_version=version, client_message_id=message)
-            )
+            runs.append(ask(place, "2 + 2?", policy_version=version, client_message_id=message))
         return runs
 
     return ask_each
@@ -186,6 +186,32 @@ def test_runs_of_two_local_models_never_ask_both_at_once(
 
     assert len(server.seen) == 4
     assert all(len(set(models)) == 1 for models in server.seen)
+
+
+def test_a_chats_call_goes_before_that_of_a_trial_which_waits_already(
+    redis: Redis,
+    server: Server,
+    limited: Callable[[int], None],
+    local_runs: Callable[..., list[Run]],
+    working: Any,
+    ada: User,
+) -> None:
+    limited(1)
+    first, chat = local_runs("first", "chat")
+    place = Conversation.objects.create(owner=ada, kind="trial")
+    (trial,) = local_runs("trial", place=place)
+
+    with working(first):
+        wait_for(lambda: bool(server.under_way))
+        with working(trial) as tries:
+            wait_for(lambda: waiting(redis) == 1)
+            with working(chat) as chats:
+                wait_for(lambda: waiting(redis) == 2)
+                server.may_answer.set()
+                chats.wait()
+            tries.wait()
+
+    assert server.seen == [["first"], ["chat"], ["trial"]]
 
 
 def test_a_run_that_waits_for_its_slot_is_stopped_and_calls_nobody(

@@ -16,7 +16,7 @@ from redis import Redis
 
 from agents.control import Control
 from agents.errors import ProviderLimited, SlotTaken, Stopped
-from agents.model.slots import Lane
+from agents.model.slots import Quota
 from chat.runs.worker.slots import RedisSlots
 
 pytestmark = [pytest.mark.services, pytest.mark.processes]
@@ -25,18 +25,18 @@ WORKER = """
 import sys
 from redis import Redis
 from agents.control import Control
-from agents.model.slots import Lane
+from agents.model.slots import Quota
 from chat.runs.worker.slots import RedisSlots
 
 url, name, limit, lease = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-slots, lane = RedisSlots(Redis.from_url(url), lease_ms=lease), Lane(name, limit)
+slots, quota = RedisSlots(Redis.from_url(url), lease_ms=lease), Quota(name, limit)
 print("ready", flush=True)
 for line in sys.stdin:
     if line.strip() == "acquire":
-        ticket = slots.acquire(lane, Control(60))
+        ticket = slots.acquire(quota, Control(60))
         print("got", flush=True)
     else:
-        slots.release(lane, ticket)
+        slots.release(quota, ticket)
         print("gave", flush=True)
 """
 
@@ -44,8 +44,8 @@ for line in sys.stdin:
 class Worker:
     """A worker process that takes and gives back one slot, as it is told."""
 
-    def __init__(self, lane: Lane, lease_ms: int = 30_000) -> None:
-        arguments = [settings.REDIS_URL, lane.name, str(lane.limit), str(lease_ms)]
+    def __init__(self, quota: Quota, lease_ms: int = 30_000) -> None:
+        arguments = [settings.REDIS_URL, quota.name, str(quota.limit), str(lease_ms)]
         self.process = subprocess.Popen(
             [sys.executable, "-c", WORKER, *arguments],
             stdin=subprocess.PIPE,
@@ -79,10 +79,10 @@ def redis() -> Redis:
 
 
 @pytest.fixture
-def lane(redis: Redis) -> Iterator[Lane]:
-    lane = Lane(f"test-{uuid.uuid4().hex}", 1)
-    yield lane
-    for key in redis.scan_iter(f"slots:{{{lane.name}}}:*"):
+def quota(redis: Redis) -> Iterator[Quota]:
+    quota = Quota(f"test-{uuid.uuid4().hex}", 1)
+    yield quota
+    for key in redis.scan_iter(f"slots:{{{quota.name}}}:*"):
         redis.delete(key)
 
 
@@ -92,11 +92,11 @@ def slots(redis: Redis) -> RedisSlots:
 
 
 @pytest.fixture
-def worker(lane: Lane) -> Iterator[Callable[..., Worker]]:
+def worker(quota: Quota) -> Iterator[Callable[..., Worker]]:
     workers: list[Worker] = []
 
     def start(**options: Any) -> Worker:
-        workers.append(Worker(lane, **options))
+        workers.append(Worker(quota, **options))
         return workers[-1]
 
     yield start
@@ -104,17 +104,17 @@ def worker(lane: Lane) -> Iterator[Callable[..., Worker]]:
         one.end()
 
 
-def waiting(redis: Redis, lane: Lane) -> int:
-    return int(redis.zcard(f"slots:{{{lane.name}}}:line"))
+def waiting(redis: Redis, quota: Quota) -> int:
+    return int(redis.zcard(f"slots:{{{quota.name}}}:line"))
 
 
-def number(redis: Redis, lane: Lane) -> int:
-    """Return how many calls have come to the lane."""
-    return int(redis.get(f"slots:{{{lane.name}}}:next") or 0)
+def number(redis: Redis, quota: Quota) -> int:
+    """Return how many calls have come to the quota."""
+    return int(redis.get(f"slots:{{{quota.name}}}:next") or 0)
 
 
-def expiry(redis: Redis, lane: Lane, ticket: str) -> float:
-    score = redis.zscore(f"slots:{{{lane.name}}}:held", ticket)
+def expiry(redis: Redis, quota: Quota, ticket: str) -> float:
+    score = redis.zscore(f"slots:{{{quota.name}}}:held", ticket)
     assert score is not None, "The slot is not held any more."
     return float(score)
 
@@ -135,27 +135,27 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def test_the_limit_holds_across_processes_and_the_line_is_in_order(
-    redis: Redis, slots: RedisSlots, lane: Lane, worker: Callable[..., Worker]
+    redis: Redis, slots: RedisSlots, quota: Quota, worker: Callable[..., Worker]
 ) -> None:
-    ticket = slots.acquire(lane, Control())
+    ticket = slots.acquire(quota, Control())
     workers = [worker() for _ in range(3)]
     for number, one in enumerate(workers, start=1):
         one.tell("acquire")
-        wait_for(lambda: waiting(redis, lane) == number)  # noqa: B023
-    slots.release(lane, ticket)
+        wait_for(lambda: waiting(redis, quota) == number)  # noqa: B023
+    slots.release(quota, ticket)
 
     for number, one in enumerate(workers, start=1):
         assert one.says() == "got"
-        assert waiting(redis, lane) == len(workers) - number
+        assert waiting(redis, quota) == len(workers) - number
         with pytest.raises(SlotTaken):
-            slots.acquire(lane, Control(), wait=False)
+            slots.acquire(quota, Control(), wait=False)
         one.tell("release")
         assert one.says() == "gave"
-    assert slots.acquire(lane, Control(), wait=False)
+    assert slots.acquire(quota, Control(), wait=False)
 
 
 def test_a_killed_worker_frees_its_slot(
-    slots: RedisSlots, lane: Lane, worker: Callable[..., Worker]
+    slots: RedisSlots, quota: Quota, worker: Callable[..., Worker]
 ) -> None:
     victim = worker(lease_ms=500)
     victim.tell("acquire")
@@ -163,100 +163,100 @@ def test_a_killed_worker_frees_its_slot(
 
     victim.process.send_signal(signal.SIGKILL)
 
-    assert slots.acquire(lane, Control(20))
+    assert slots.acquire(quota, Control(20))
 
 
 def test_a_worker_killed_in_line_does_not_hold_up_those_behind_it(
-    redis: Redis, lane: Lane, worker: Callable[..., Worker]
+    redis: Redis, quota: Quota, worker: Callable[..., Worker]
 ) -> None:
     slots = RedisSlots(redis, place_ms=500)
-    ticket = slots.acquire(lane, Control())
+    ticket = slots.acquire(quota, Control())
     victim = worker()
     victim.tell("acquire")
-    wait_for(lambda: waiting(redis, lane) == 1)
+    wait_for(lambda: waiting(redis, quota) == 1)
 
     victim.process.send_signal(signal.SIGKILL)
-    slots.release(lane, ticket)
+    slots.release(quota, ticket)
 
-    assert slots.acquire(lane, Control(20))
+    assert slots.acquire(quota, Control(20))
 
 
 def test_a_slot_is_held_for_longer_than_its_lease_while_its_worker_lives(
-    redis: Redis, lane: Lane
+    redis: Redis, quota: Quota
 ) -> None:
     slots = RedisSlots(redis, lease_ms=1500)
-    ticket = slots.acquire(lane, Control())
-    expires = expiry(redis, lane, ticket)
+    ticket = slots.acquire(quota, Control())
+    expires = expiry(redis, quota, ticket)
 
     def is_held_for_longer() -> bool:
         with pytest.raises(SlotTaken):  # who asks takes what has expired
-            slots.acquire(lane, Control(), wait=False)
-        return expiry(redis, lane, ticket) >= expires + 1500
+            slots.acquire(quota, Control(), wait=False)
+        return expiry(redis, quota, ticket) >= expires + 1500
 
     wait_for(is_held_for_longer)
 
-    slots.release(lane, ticket)
-    assert redis.zcard(f"slots:{{{lane.name}}}:held") == 0
+    slots.release(quota, ticket)
+    assert redis.zcard(f"slots:{{{quota.name}}}:held") == 0
 
 
-def test_one_thread_renews_all_slots_of_a_process(slots: RedisSlots, lane: Lane) -> None:
+def test_one_thread_renews_all_slots_of_a_process(slots: RedisSlots, quota: Quota) -> None:
     def renewing() -> int:
         return sum(thread.name == "slots" for thread in threading.enumerate())
 
     before = renewing()
     for _ in range(3):
-        slots.release(lane, slots.acquire(lane, Control()))
+        slots.release(quota, slots.acquire(quota, Control()))
 
     assert renewing() == before + 1
 
 
 def test_a_slot_that_was_given_back_is_not_renewed(
-    redis: Redis, slots: RedisSlots, lane: Lane
+    redis: Redis, slots: RedisSlots, quota: Quota
 ) -> None:
-    ticket = slots.acquire(lane, Control())
-    slots.release(lane, ticket)
+    ticket = slots.acquire(quota, Control())
+    slots.release(quota, ticket)
 
-    slots.renew(lane, ticket)
+    slots.renew(quota, ticket)
 
-    assert redis.zcard(f"slots:{{{lane.name}}}:held") == 0
+    assert redis.zcard(f"slots:{{{quota.name}}}:held") == 0
 
 
 def test_a_stopped_wait_ends_at_once_and_leaves_the_line(
-    redis: Redis, slots: RedisSlots, lane: Lane
+    redis: Redis, slots: RedisSlots, quota: Quota
 ) -> None:
-    slots.acquire(lane, Control())
+    slots.acquire(quota, Control())
     control, errors = Control(), list[Exception]()
 
     def wait() -> None:
         try:
-            slots.acquire(lane, control)
+            slots.acquire(quota, control)
         except Stopped as error:
             errors.append(error)
 
     thread = threading.Thread(target=wait)
     thread.start()
-    wait_for(lambda: waiting(redis, lane) == 1)
+    wait_for(lambda: waiting(redis, quota) == 1)
     control.stop()
     thread.join(1)
 
     assert not thread.is_alive()
     assert errors
-    assert waiting(redis, lane) == 0
+    assert waiting(redis, quota) == 0
 
 
 def test_a_waiting_call_tells_its_run_how_many_are_ahead(
-    redis: Redis, slots: RedisSlots, lane: Lane, worker: Callable[..., Worker]
+    redis: Redis, slots: RedisSlots, quota: Quota, worker: Callable[..., Worker]
 ) -> None:
     told: list[int | None] = []
-    ticket = slots.acquire(lane, Control())
+    ticket = slots.acquire(quota, Control())
     first = worker()
     first.tell("acquire")
-    wait_for(lambda: waiting(redis, lane) == 1)
+    wait_for(lambda: waiting(redis, quota) == 1)
 
-    call = threading.Thread(target=slots.acquire, args=(lane, Control(60, waiting=told.append)))
+    call = threading.Thread(target=slots.acquire, args=(quota, Control(60, waiting=told.append)))
     call.start()
     wait_for(lambda: told == [1])
-    slots.release(lane, ticket)
+    slots.release(quota, ticket)
     wait_for(lambda: told == [1, 0])
     assert first.says() == "got"
     first.tell("release")
@@ -266,55 +266,55 @@ def test_a_waiting_call_tells_its_run_how_many_are_ahead(
 
 
 def test_a_pause_of_one_server_holds_in_every_process_and_for_no_other_server(
-    redis: Redis, slots: RedisSlots, lane: Lane, worker: Callable[..., Worker]
+    redis: Redis, slots: RedisSlots, quota: Quota, worker: Callable[..., Worker]
 ) -> None:
     other = RedisSlots(redis)
     first = worker()
 
-    slots.pause(lane, 60)
+    slots.pause(quota, 60)
 
     first.tell("acquire")
-    wait_for(lambda: number(redis, lane) == 1)
+    wait_for(lambda: number(redis, quota) == 1)
     with pytest.raises(SlotTaken):
-        other.acquire(lane, Control(), wait=False)
-    assert other.acquire(lane._replace(server="http://other/v1"), Control(), wait=False)
+        other.acquire(quota, Control(), wait=False)
+    assert other.acquire(quota._replace(server="http://other/v1"), Control(), wait=False)
 
 
 def test_a_call_whose_server_asks_for_patience_is_not_said_to_stand_in_line(
-    slots: RedisSlots, lane: Lane
+    slots: RedisSlots, quota: Quota
 ) -> None:
     told: list[object] = []
-    slots.pause(lane, 0.6)
+    slots.pause(quota, 0.6)
 
-    slots.acquire(lane, Control(60, waiting=told.append, paused=lambda: told.append("paused")))
+    slots.acquire(quota, Control(60, waiting=told.append, paused=lambda: told.append("paused")))
 
     assert told == ["paused", None]
 
 
 def test_calls_go_in_their_old_order_when_a_pause_is_over(
-    redis: Redis, slots: RedisSlots, lane: Lane, worker: Callable[..., Worker]
+    redis: Redis, slots: RedisSlots, quota: Quota, worker: Callable[..., Worker]
 ) -> None:
-    ticket = slots.acquire(lane, Control())
+    ticket = slots.acquire(quota, Control())
     workers = [worker() for _ in range(2)]
     for count, one in enumerate(workers, start=2):
         one.tell("acquire")
-        wait_for(lambda: number(redis, lane) == count)  # noqa: B023
+        wait_for(lambda: number(redis, quota) == count)  # noqa: B023
 
-    slots.pause(lane, 0.5)
-    slots.release(lane, ticket)
+    slots.pause(quota, 0.5)
+    slots.release(quota, ticket)
 
     assert workers[0].says() == "got"
-    wait_for(lambda: waiting(redis, lane) == 1)
+    wait_for(lambda: waiting(redis, quota) == 1)
     workers[0].tell("release")
     assert workers[0].says() == "gave"
     assert workers[1].says() == "got"
 
 
 def test_many_calls_in_a_pause_hardly_ask_redis(
-    redis: Redis, slots: RedisSlots, lane: Lane
+    redis: Redis, slots: RedisSlots, quota: Quota
 ) -> None:
     many = 60
-    roomy = lane._replace(limit=many)
+    roomy = quota._replace(limit=many)
     before = asked_for(redis)
     slots.pause(roomy, 3)
     threads = [
@@ -325,67 +325,67 @@ def test_many_calls_in_a_pause_hardly_ask_redis(
     for thread in threads:
         thread.join(60)
 
-    assert redis.zcard(f"slots:{{{lane.name}}}:held") == many
+    assert redis.zcard(f"slots:{{{quota.name}}}:held") == many
     assert asked_for(redis) - before < 40 * many
 
 
 def test_a_call_whose_worker_died_in_a_pause_does_not_hold_up_those_behind_it(
-    redis: Redis, lane: Lane, worker: Callable[..., Worker]
+    redis: Redis, quota: Quota, worker: Callable[..., Worker]
 ) -> None:
     slots = RedisSlots(redis, place_ms=500)
-    slots.pause(lane, 3)
+    slots.pause(quota, 3)
     victim = worker()
     victim.tell("acquire")
-    wait_for(lambda: waiting(redis, lane) == 1)
+    wait_for(lambda: waiting(redis, quota) == 1)
 
     victim.process.send_signal(signal.SIGKILL)
 
-    assert slots.acquire(lane._replace(server="http://other/v1"), Control(), wait=False)
+    assert slots.acquire(quota._replace(server="http://other/v1"), Control(), wait=False)
 
 
 def test_a_stop_in_a_pause_ends_the_wait_at_once_and_leaves_the_line(
-    redis: Redis, slots: RedisSlots, lane: Lane
+    redis: Redis, slots: RedisSlots, quota: Quota
 ) -> None:
-    slots.pause(lane, 60)
+    slots.pause(quota, 60)
     control, errors = Control(), list[Exception]()
 
     def wait() -> None:
         try:
-            slots.acquire(lane, control)
+            slots.acquire(quota, control)
         except Stopped as error:
             errors.append(error)
 
     thread = threading.Thread(target=wait)
     thread.start()
-    wait_for(lambda: waiting(redis, lane) == 1)
+    wait_for(lambda: waiting(redis, quota) == 1)
     control.stop()
     thread.join(10)
 
     assert errors
-    left = {key.rpartition(b":")[2] for key in redis.scan_iter(f"slots:{{{lane.name}}}:*")}
+    left = {key.rpartition(b":")[2] for key in redis.scan_iter(f"slots:{{{quota.name}}}:*")}
     assert left.isdisjoint({b"line", b"seen", b"aside", b"passed"})
 
 
 def test_a_pause_that_is_too_long_to_wait_for_is_an_error_at_once(
-    slots: RedisSlots, lane: Lane
+    slots: RedisSlots, quota: Quota
 ) -> None:
-    slots.pause(lane, 300)
+    slots.pause(quota, 300)
 
     with pytest.raises(ProviderLimited, match="wants no calls for another 300 seconds"):
-        slots.acquire(lane, Control())
+        slots.acquire(quota, Control())
 
 
-def test_without_redis_a_process_pauses_by_itself(lane: Lane) -> None:
+def test_without_redis_a_process_pauses_by_itself(quota: Quota) -> None:
     slots = RedisSlots(Redis(port=1, socket_connect_timeout=0.5))
 
-    slots.pause(lane, 300)
+    slots.pause(quota, 300)
 
     with pytest.raises(ProviderLimited):
-        slots.acquire(lane, Control())
+        slots.acquire(quota, Control())
 
 
-def test_many_threads_never_hold_more_than_there_is(redis: Redis, lane: Lane) -> None:
-    slots, three = RedisSlots(redis), lane._replace(limit=3)
+def test_many_threads_never_hold_more_than_there_is(redis: Redis, quota: Quota) -> None:
+    slots, three = RedisSlots(redis), quota._replace(limit=3)
     under_way, most, lock = [0], [0], threading.Lock()
 
     def work() -> None:
@@ -406,11 +406,11 @@ def test_many_threads_never_hold_more_than_there_is(redis: Redis, lane: Lane) ->
 
     assert not any(thread.is_alive() for thread in threads)
     assert 1 <= most[0] <= 3
-    assert waiting(redis, three) == redis.zcard(f"slots:{{{lane.name}}}:held") == 0
+    assert waiting(redis, three) == redis.zcard(f"slots:{{{quota.name}}}:held") == 0
 
 
-def test_one_local_model_is_at_work_at_a_time(slots: RedisSlots, lane: Lane) -> None:
-    one, other = lane._replace(limit=2, model="a"), lane._replace(limit=2, model="b")
+def test_one_local_model_is_at_work_at_a_time(slots: RedisSlots, quota: Quota) -> None:
+    one, other = quota._replace(limit=2, model="a"), quota._replace(limit=2, model="b")
     tickets = [slots.acquire(one, Control()) for _ in range(2)]
     slots.release(one, tickets[0])
 
@@ -422,12 +422,12 @@ def test_one_local_model_is_at_work_at_a_time(slots: RedisSlots, lane: Lane) -> 
     assert slots.acquire(other, Control(), wait=False)
 
 
-def test_without_redis_each_process_keeps_the_limit_by_itself(lane: Lane) -> None:
+def test_without_redis_each_process_keeps_the_limit_by_itself(quota: Quota) -> None:
     slots = RedisSlots(Redis(port=1, socket_connect_timeout=0.5))
-    ticket = slots.acquire(lane, Control())
+    ticket = slots.acquire(quota, Control())
 
     with pytest.raises(SlotTaken):
-        slots.acquire(lane, Control(), wait=False)
+        slots.acquire(quota, Control(), wait=False)
 
-    slots.release(lane, ticket)
-    assert slots.acquire(lane, Control(), wait=False)
+    slots.release(quota, ticket)
+    assert slots.acquire(quota, Control(), wait=False)

@@ -151,7 +151,7 @@ class Failing(Counted):
         yield from super().stream(body, control, is_shown)
 
     def pause(self, seconds: float) -> bool:
-        assert self.taken == self.released, "The slot is held while the lane pauses."
+        assert self.taken == self.released, "The slot is held while the quota pauses."
         self.pauses.append(seconds)
         return self._awaited
 
@@ -166,7 +166,7 @@ def limited(retry_after: float | None, times: int = 1, *, awaited: bool = True) 
     return Failing(*failures, awaited=awaited)
 
 
-def test_a_server_that_limits_its_calls_is_asked_again_after_its_lane_paused() -> None:
+def test_a_server_that_limits_its_calls_is_asked_again_after_its_quota_paused() -> None:
     provider = limited(7, 2)
 
     *tokens, record = asked(provider)
@@ -187,7 +187,7 @@ def test_without_a_word_from_the_server_each_pause_is_longer() -> None:
 
 
 @pytest.mark.parametrize("retry_after", [100, 500])
-def test_more_patience_than_the_run_has_is_a_failure_and_pauses_the_lane_all_the_same(
+def test_more_patience_than_the_run_has_is_a_failure_and_pauses_the_quota_all_the_same(
     retry_after: float,
 ) -> None:
     provider = limited(retry_after)
@@ -207,7 +207,7 @@ def test_a_server_that_limits_its_calls_for_ever_is_given_up() -> None:
     assert len(provider.posted) == LIMITED_RETRIES + 1
 
 
-def test_a_lane_that_cannot_pause_is_waited_for_by_the_run_itself() -> None:
+def test_a_quota_that_cannot_pause_is_waited_for_by_the_run_itself() -> None:
     provider = limited(0.05, awaited=False)
 
     *_, record = asked(provider)
@@ -269,7 +269,7 @@ def test_a_wait_for_a_busy_server_is_within_the_time_of_the_call() -> None:
     assert len(provider.posted) == 1
 
 
-def test_a_pause_of_the_lane_is_not_within_the_time_of_the_call() -> None:
+def test_a_pause_of_the_quota_is_not_within_the_time_of_the_call() -> None:
     provider = limited(60)
 
     *_, record = asked(provider, Control(300, call_seconds=30))
