@@ -12,21 +12,18 @@ NO_LIMIT = 1_000_000_000
 # A space with two running whose third waits comes after all that have fewer. Those that have as
 # many come in the order in which they were last served; what gets there only by being served now
 # comes after what is there already. Where a space has as many running as it may, some of these have
-# to end first, and so are ahead, too. Before batch come the chats that only wait for a worker.
+# to end first, and so are ahead, too. Before batch come all chats.
 _AHEAD = """
 WITH waiting AS (
   SELECT id, space_id, lane,
-    row_number() OVER (PARTITION BY space_id, lane ORDER BY status, id) - 1 AS place
+    row_number() OVER (PARTITION BY space_id, lane = 'batch' ORDER BY status, id) - 1 AS place
   FROM chat_run WHERE status IN ('interrupted', 'queued') AND ended_at IS NULL
 ), places AS (
   SELECT id, row_number() OVER (
-    PARTITION BY lane ORDER BY chat_queue.running + place, place, chat_queue.since, space_id
+    ORDER BY lane = 'batch', chat_queue.running + place, place, chat_queue.since, space_id
   ) - 1 + CASE
     WHEN chat_queue.running + place < %(limit)s THEN 0
     ELSE least(chat_queue.running, chat_queue.running + place - %(limit)s + 1)
-  END + CASE lane
-    WHEN 'chat' THEN 0
-    ELSE count(*) FILTER (WHERE lane = 'chat' AND chat_queue.running + place < %(limit)s) OVER ()
   END AS ahead
   FROM waiting JOIN chat_queue USING (space_id, lane)
 )
