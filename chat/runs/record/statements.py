@@ -12,10 +12,10 @@ from django.db import connection
 from django.db.models import Model
 
 from chat.models import Action, ModelCall, Run, RunStatus, Turn, TurnStatus
-from chat.models.upsert import Upsert, column
 from chat.runs.lease import LeaseLost
 from chat.search.documents.runs import BEGUN
 from chat.search.documents.turns import document_of, documents
+from chat.upsert import Upsert, column
 
 _NONE: Mapping[str, str] = {}
 _RUN = Run._meta.concrete_fields

@@ -4,10 +4,10 @@ from django.db import connection
 from django.db.models import Q, prefetch_related_objects
 
 from chat.models import Action, Conversation, Run, RunDocument, RunStatus
-from chat.models.upsert import Upsert
 from chat.search.documents.parts import closing_parts, parts_of_run
 from chat.search.documents.turns import has_error, index_turn
 from chat.search.documents.vector import OF_RUN, VECTOR, bodies_of
+from chat.upsert import Upsert
 
 BEGUN = """
 UPDATE chat_rundocument SET model = %s, status = 'running'

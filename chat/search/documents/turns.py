@@ -5,9 +5,9 @@ from itertools import chain
 from django.db import connection
 
 from chat.models import Turn, TurnDocument
-from chat.models.upsert import Upsert
 from chat.search.documents.parts import Said, parts_of
 from chat.search.documents.vector import OF_TURN, VECTOR, bodies_of
+from chat.upsert import Upsert
 
 
 def documents(**sql: str) -> Upsert:
