@@ -34,10 +34,10 @@ def store(
 ) -> None:
     """Write to a run under its attempt, and with it a call, a turn and what makes it findable.
 
-    Of the turn's actions only `actions` are written, those that have changed. What makes a turn
-    findable is written with its row first, and once more when it is complete. Doing so twice
-    changes nothing more. Raises LeaseLost when another attempt has begun or the run was taken away;
-    then nothing is written.
+    Of the turn's actions only `actions` are written, those that have changed. A turn is made
+    findable when it is complete; the reaper sees to one that stays open. Doing so twice changes
+    nothing more. Raises LeaseLost when another attempt has begun or the run was taken away; then
+    nothing is written.
     """
     parts, values = _held(run, changes)
     rows = list(_rows(call, turn, actions))
@@ -67,7 +67,7 @@ def _rows(
         yield "turn", "held", _TURNS, turn
     for action in actions:
         yield f"action{action.position}", "turn", _ACTIONS, action
-    if turn is not None and (turn.pk is None or turn.status != TurnStatus.OPEN):
+    if turn is not None and turn.status != TurnStatus.OPEN:
         yield "words", "turn", _WORDS, document_of(turn)
 
 

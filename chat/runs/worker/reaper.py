@@ -21,6 +21,7 @@ from chat.runs.stop import end_stopped
 from chat.runs.wake import wake
 from chat.runs.worker.heartbeat import RENEW_SECONDS
 from chat.runs.worker.queue_repair import repair_queues
+from chat.search.documents.turns import index_open_turns
 from chat.stream.announce import announce_interrupted
 
 logger = logging.getLogger(__name__)
@@ -57,7 +58,8 @@ class Reaper:
 
     def look(self) -> None:
         """Do one round; whatever becomes of one duty, the others are done."""
-        for duty in (self._recount, self._take_back, end_stopped, self._begin, self._resume):
+        first = (self._recount, self._take_back, end_stopped, self._begin, self._resume)
+        for duty in (*first, index_open_turns):
             try:
                 duty()
             except (DatabaseError, InterfaceError) as error:

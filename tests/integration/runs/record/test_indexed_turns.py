@@ -1,7 +1,9 @@
-"""A turn is found from when its row is first stored, and written anew for search at its end."""
+"""A turn is found from when it is complete, and before where it stays open."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
+import psycopg
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -10,17 +12,21 @@ from agents.contracts import ToolCall
 from chat.models import Action, Run, RunDocument, Turn, TurnDocument, TurnStatus, User
 from chat.runs.record.rows import set_calls
 from chat.runs.record.statements import store, store_model
+from chat.runs.worker.reaper import Reaper
+from chat.search.documents.turns import OPEN_SECONDS, index_open_turns
 from chat.search.find import find
 from chat.search.language.query import parse
+from project.ops.backup import address_of
 
 
 def finds(user: User, text: str) -> bool:
     return bool(find(user, parse(text)).turn_ids)
 
 
-def began(run: Run) -> Turn:
-    """Store a turn whose thought is known."""
-    turn = Turn(run=run, index=0, attempt=1, kind="action", started_at=timezone.now())
+def began(run: Run, seconds: float = 0) -> Turn:
+    """Store a turn whose thought is known, begun so long ago."""
+    began_at = timezone.now() - timedelta(seconds=seconds)
+    turn = Turn(run=run, index=0, attempt=1, kind="action", started_at=began_at)
     turn.thought, turn.actions = "Where do walruses sleep?", []
     store(run, turn=turn)
     return turn
@@ -40,11 +46,13 @@ def complete(turn: Turn) -> None:
     store(turn.run, turn=turn, actions=[action])
 
 
-def test_an_open_turn_is_found_by_what_it_says_so_far(claimed: Callable[[], Run]) -> None:
+def test_a_turn_that_stays_open_is_found_by_what_it_says_so_far(claimed: Callable[[], Run]) -> None:
     run = claimed()
     owner = run.conversation.owner
 
-    turn = began(run)
+    turn = began(run, OPEN_SECONDS + 1)
+    assert not finds(owner, "walrus")
+    Reaper(begin=lambda: None).look()
     assert finds(owner, "walrus in:thought")
     assert finds(owner, f"walrus run:{run.pk} status:running")
     assert not finds(owner, "floes")
@@ -53,21 +61,40 @@ def test_an_open_turn_is_found_by_what_it_says_so_far(claimed: Callable[[], Run]
     assert finds(owner, "walrus in:thought floes in:observation has:error tool:wikipedia")
 
 
-def test_a_turn_is_written_for_search_when_it_is_stored_first_and_when_it_is_complete(
+def test_a_turn_is_written_for_search_once_where_it_is_over_soon(
     claimed: Callable[[], Run],
 ) -> None:
     turn = began(claimed())
-
-    def version() -> str:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT ctid::text FROM chat_turndocument WHERE turn_id = %s", [turn.pk])
-            return str(cursor.fetchone()[0])
-
-    first = version()
     store(turn.run, turn=turn, actions=[proposed(turn)])
-    assert version() == first
+    index_open_turns()
+    assert not TurnDocument.objects.exists()
+
     complete(turn)
-    assert version() != first
+    assert TurnDocument.objects.count() == 1
+
+
+def test_what_has_come_of_an_open_turn_is_never_written_over_by_what_it_said_before(
+    claimed: Callable[[], Run],
+) -> None:
+    turn = began(claimed(), OPEN_SECONDS + 1)
+    owner = turn.run.conversation.owner
+    index_open_turns()
+    complete(turn)
+    index_open_turns()
+
+    assert finds(owner, "floes in:observation")
+
+
+def test_an_open_turn_whose_run_is_held_is_left_to_the_next_look(
+    claimed: Callable[[], Run],
+) -> None:
+    turn = began(claimed(), OPEN_SECONDS + 1)
+    with psycopg.connect(address_of(connection.get_connection_params())) as other:
+        other.execute("SELECT FROM chat_run WHERE id = %s FOR NO KEY UPDATE", [turn.run_id])
+        index_open_turns()
+        assert not TurnDocument.objects.exists()
+
+    index_open_turns()
     assert TurnDocument.objects.count() == 1
 
 
