@@ -50,6 +50,8 @@ class Recorder:
         self._count = len(turns)
         is_open = bool(turns) and turns[-1].status == TurnStatus.OPEN
         self._turn: Turn | None = turns[-1] if is_open else None
+        # Whether the open action may have begun: an earlier worker had it, or this one.
+        self._is_under_way = is_open
         self._thought: list[str] = []
         self._output: list[str] = []
         self._answer: list[str] = []
@@ -161,6 +163,7 @@ class Recorder:
     def _propose(self, calls: Sequence[contracts.ToolCall]) -> None:
         turn = self._open_turn()
         set_calls(turn, calls)
+        self._is_under_way = True
         reserved = self._channel.reserve()
         self._store_turn(turn, reserved, turn.actions)
         self._channel.put_reserved(reserved, self._turn_event("actions.proposed", turn))
@@ -168,6 +171,7 @@ class Recorder:
     def _start_action(self) -> None:
         turn, action = self._open_turn(), self._open_action()
         action.started_at = self._run.clock.now()
+        self._is_under_way = True
         self._output.clear()
         event = ActionStarted(
             type="action.started", index=turn.index, position=action.position, tool=action.tool
@@ -185,6 +189,7 @@ class Recorder:
         turn = self._open_turn()
         self._observed = set_observation(turn, observation)
         self._observed.ended_at = self._run.clock.now()
+        self._is_under_way = False
         # The last one is stored with its turn, which is complete in a moment.
         if turn.open_action is not None and not self._observed.ends:
             reserved = self._channel.reserve()
@@ -208,18 +213,13 @@ class Recorder:
             return None
         turn.thought = turn.thought or "".join(self._thought)
         now = self._run.clock.now()
-        if turn.open_action is not None and not self._is_interrupted(turn):
+        if turn.open_action is not None and self._is_under_way:
             shown = Observation(text="".join(self._output), error=ErrorKind.INTERRUPTED)
             self._observed = set_observation(turn, shown)
             self._observed.ended_at = now
         turn.status = TurnStatus.INTERRUPTED
         turn.ended_at = now
         return turn if turn.thought or turn.actions or turn.pk else None
-
-    def _is_interrupted(self, turn: Turn) -> bool:
-        """Tell whether the action that was under way has been told to be interrupted."""
-        observed = [action for action in turn.actions if action.observation is not None]
-        return bool(observed) and observed[-1].error == ErrorKind.INTERRUPTED
 
     def _changed(self) -> list[Action]:
         """Return the action that is not stored as it is now."""

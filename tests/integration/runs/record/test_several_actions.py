@@ -9,10 +9,16 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from agents.contracts import EndReason, Observation, Outcome, Status, ToolCall
+from agents.control import Control
+from agents.errors import ErrorKind
+from agents.events import ActionsProposed, ActionStarted, ObservationDelta, Observed, TurnStarted
 from chat.models import Action, Conversation, PolicyVersion, Run, RunStatus, Turn, TurnStatus, User
 from chat.operations.verify import Verdict, verify
 from chat.runs.approvals import decide
 from chat.runs.ask import ask
+from chat.runs.record.recorder import Recorder
+from chat.runs.worker.claim import claim
 from chat.stream.render import render_turn
 from tests.integration.here import here
 from tests.worker_stage.worker import Stage
@@ -124,6 +130,29 @@ def test_another_worker_goes_on_with_the_action_that_has_not_been_observed(
     assert [told(turn) for turn in run.turns.all()] == whole
     assert (run.status, run.attempt) == (RunStatus.SUCCEEDED, 2)
     assert verify(run).verdict is Verdict.AGREES
+
+
+def test_what_was_under_way_behind_an_interrupted_action_is_told_to_be_interrupted_too(
+    asked: Callable[..., Run],
+) -> None:
+    run = claim(asked([THREE], **FIELDS).pk, "a worker")
+    assert run is not None
+    control = Control()
+    recorder = Recorder(run, here().publisher.open(run.pk, 1, control), control, [], 0)
+    calls = [ToolCall(tool="calculator", inputs={"expression": each}) for each in "123"]
+    recorder.record(TurnStarted(index=0))
+    recorder.record(ActionsProposed(calls=tuple(calls)))
+    recorder.record(Observed(observation=Observation(text="lost", error=ErrorKind.INTERRUPTED)))
+    recorder.record(ActionStarted())
+    recorder.record(ObservationDelta(text="half"))
+
+    recorder.end(Outcome(status=Status.STOPPED, reason=EndReason.STOPPED))
+
+    assert told(run.turns.get()) == [
+        ("calculator", "lost", "Interrupted"),
+        ("calculator", "half", "Interrupted"),
+        ("calculator", None, ""),
+    ]
 
 
 def interrupt(run: Run, kept: int) -> None:
