@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from chat.models import Conversation, Policy, Run, Turn, User
 from chat.policies import publish_seeds
@@ -87,6 +87,25 @@ def test_a_run_is_read_with_every_call_to_the_model(page: Page, ada: User) -> No
     expect(call).to_contain_text("37 * 43 + 12")
     call.get_by_text("Exactly as it was posted").click()
     expect(call.locator(".model-call__raw")).to_contain_text('"messages"')
+
+
+def test_a_call_that_is_opened_before_the_scripts_are_there_is_read_too(
+    page: Page, ada: User
+) -> None:
+    page.goto("/")
+    ask(page, "What is 37 * 43 + 12?")
+    expect(page.locator(".run__words")).to_contain_text("Answered in")
+    address = page.get_by_role("link", name="Transcript").get_attribute("href")
+    late: list[Route] = []
+    page.route("**/htmx*.js", lambda script: late.append(script))
+    page.goto(str(address), wait_until="commit")
+
+    page.locator(".call__summary").first.click()
+    expect(page.locator(".call").first.get_by_text("Request and reply")).to_be_visible()
+    for script in late:
+        script.continue_()
+
+    expect(page.locator(".call").first).to_contain_text("37 * 43 + 12")
 
 
 def test_j_and_k_go_from_turn_to_turn(page: Page, long_run: Run) -> None:
