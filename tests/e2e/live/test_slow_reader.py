@@ -53,18 +53,30 @@ def ask_for_all(page: ClientConnection, run: Run) -> None:
 def test_a_page_that_does_not_read_is_cut_off_and_takes_no_memory(stack: Any, run: Run) -> None:
     with opened(stack, run) as silent, opened(stack, run) as reading:
         before = stack.web_memory()
+        # All at once: they are few enough to wait, and once the page is cut off none could be sent.
         for _ in range(HELLOS):
             ask_for_all(silent, run)
+        for _ in range(HELLOS):
             ask_for_all(reading, run)
             while json.loads(reading.recv(timeout=30))["type"] != "run.snapshot":
                 pass
             reading.send(json.dumps({"type": "ping"}))
         assert stack.web_memory() - before < 100_000_000
 
-        with pytest.raises(ConnectionClosed) as closed:
+        with pytest.raises(ConnectionClosed):
             read_on(silent)
-        assert closed.value.rcvd is not None
-        assert closed.value.rcvd.code == 4408
+
+
+def test_a_page_that_is_cut_off_and_reads_on_is_told_why(stack: Any, run: Run) -> None:
+    with opened(stack, run) as late:
+        for _ in range(HELLOS):
+            ask_for_all(late, run)
+
+        with pytest.raises(ConnectionClosed) as closed:
+            read_on(late)
+
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4408
 
 
 def read_on(page: ClientConnection) -> None:
