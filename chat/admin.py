@@ -11,6 +11,7 @@ from chat.models import (
     Approval,
     Conversation,
     ModelCall,
+    Origin,
     Policy,
     PolicyVersion,
     Run,
@@ -146,8 +147,13 @@ class ModelCallAdmin(RecordAdmin):
 class PolicyAdmin(ModelAdmin):
     """Policies: their words and whether they are offered; what they do is in their versions."""
 
-    list_display = ("name", "slug", "is_offered")
-    readonly_fields = ("slug",)
+    list_display = ("name", "slug", "origin", "is_offered")
+    list_filter = ("origin", "is_offered")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+        """Tell what stays as it is: a foreign policy cannot be offered."""
+        is_foreign = isinstance(obj, Policy) and obj.origin != Origin.OURS
+        return ["slug", "origin", *(["is_offered"] if is_foreign else [])]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Refuse: a policy without a version cannot run."""

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from agents.policies import planned, reflexion, rewoo, self_repair
 from agents.policies.spec import Limits, PolicySpec
-from chat.models import Policy, PolicyVersion
+from chat.models import Origin, Policy, PolicyVersion
 
 TOOLS = ("calculator", "convert_units", "current_time", "python_repl", "search_transcripts")
 ASK = "ask_user"
@@ -139,7 +139,9 @@ def publish_seeds(apps: Apps | None = None, **_: Any) -> None:
         return
     for slug, seed in _SEEDS.items():
         policy, _created = Policy.objects.get_or_create(
-            slug=slug, defaults={"name": seed.name, "description": seed.description}
+            slug=slug,
+            origin=Origin.OURS,
+            defaults={"name": seed.name, "description": seed.description},
         )
         spec = _with_network(seed.spec) if settings.NETWORK_TOOLS else seed.spec
         newest = policy.versions.order_by("-number").first()

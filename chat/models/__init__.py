@@ -5,7 +5,7 @@ from chat.models.approval import Approval, ApprovalStatus
 from chat.models.conversation import Conversation, ConversationKind
 from chat.models.model_call import ModelCall
 from chat.models.piece import Piece
-from chat.models.policy import Policy, PolicyVersion
+from chat.models.policy import Origin, Policy, PolicyVersion
 from chat.models.queue import Lane, Queue
 from chat.models.run import ENDED, LIVE, Run, RunStatus
 from chat.models.run_document import RunDocument
@@ -26,6 +26,7 @@ __all__ = [
     "Lane",
     "Membership",
     "ModelCall",
+    "Origin",
     "Piece",
     "Policy",
     "PolicyVersion",

@@ -5,23 +5,52 @@ import json
 from typing import Any
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 
+from agents.errors import ConfigurationError
 from agents.policies.makeup import makeup
 from agents.policies.spec import PolicySpec
 
 
-class Policy(models.Model):
-    """A named policy that people choose; what it does is in its versions."""
+class Origin(models.TextChoices):
+    """Who works by a policy: the engine of Turnstone, or the system that a run was taken from."""
 
-    slug = models.SlugField(unique=True)
+    OURS = "ours", "ours"
+    FOREIGN = "foreign", "foreign"
+
+
+class Policy(models.Model):
+    """A named policy; what it does is in its versions.
+
+    People choose among ours. A foreign one only says what made the runs that came from elsewhere;
+    it may have the slug of one of ours, for nobody can keep others from a name.
+    """
+
+    slug = models.SlugField()
     name = models.CharField(max_length=80)
     description = models.TextField(blank=True)
+    origin = models.CharField(
+        max_length=7,
+        choices=Origin,
+        default=Origin.OURS,
+        db_default=Origin.OURS,
+        editable=False,
+    )
     is_offered = models.BooleanField(default=True)
 
     class Meta:
         ordering = ["name"]
         verbose_name_plural = "policies"
+        constraints = [
+            models.UniqueConstraint(fields=["slug", "origin"], name="one_policy_per_slug"),
+            models.CheckConstraint(
+                name="policy_origin_is_known", condition=models.Q(origin__in=Origin.values)
+            ),
+            models.CheckConstraint(
+                name="foreign_policy_is_not_offered",
+                condition=models.Q(origin=Origin.OURS) | models.Q(is_offered=False),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -34,8 +63,13 @@ class Policy(models.Model):
     def publish(self, spec: PolicySpec, *, by_release: bool = False) -> "PolicyVersion":
         """Return the latest version if it says the same and means the same, else a new one.
 
-        `by_release` marks it as one that a later release may follow up.
+        `by_release` marks it as one that a later release may follow up. Raises ConfigurationError
+        for a foreign policy.
         """
+        if self.origin != Origin.OURS:
+            raise ConfigurationError(
+                f"{self} is foreign: it is described, and cannot be published."
+            )
         made_of = makeup(spec)
         digest = digest_of(spec, made_of)
         newest = self.versions.order_by("-number").first()
@@ -49,9 +83,28 @@ class Policy(models.Model):
             is_of_release=by_release,
         )
 
+    def describe(self, content: dict[str, Any]) -> "PolicyVersion":
+        """Return the version of a foreign policy that says this of itself, a new one if none does.
+
+        `content` is what its source tells, in the source's own form. Runs of several versions may
+        come in any order, so not only the latest is looked at. Raises ConfigurationError for one
+        of ours.
+        """
+        if self.origin != Origin.FOREIGN:
+            raise ConfigurationError(f"{self} is ours: it is published, and cannot be described.")
+        digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        with transaction.atomic():
+            # Of two who describe it at once, each must see whether the other came first.
+            Policy.objects.select_for_update().get(pk=self.pk)
+            known = self.versions.order_by("number").filter(digest=digest).first()
+            last = self.versions.aggregate(last=models.Max("number", default=0))["last"]
+            return known or self.versions.create(number=last + 1, content=content, digest=digest)
+
 
 class PolicyVersion(models.Model):
-    """What a run was made by, fixed for ever; `content` is a PolicySpec as JSON.
+    """What a run was made by, fixed for ever.
+
+    `content` is a PolicySpec as JSON; of a foreign policy it is what its source tells.
 
     `made_of` has the digests of what the release added to it (see `agents.policies.makeup`), none
     for versions from before they were taken. `is_of_release` tells what a release published from
@@ -86,7 +139,9 @@ class PolicyVersion(models.Model):
 
     @property
     def spec(self) -> PolicySpec:
-        """Return the content, validated."""
+        """Return the content, validated; raises ConfigurationError for a foreign policy."""
+        if self.policy.origin != Origin.OURS:
+            raise ConfigurationError(f"{self} is foreign: it is not run here.")
         return PolicySpec.model_validate(self.content)
 
 

@@ -18,7 +18,7 @@ from agents.tools.json_inputs import JsonInputs
 from agents.tools.setup import tool_setup
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
-from chat.models import Action, ModelCall, Run, Turn, TurnStatus
+from chat.models import Action, ModelCall, Origin, Run, Turn, TurnStatus
 from chat.models.request import RequestCorrupted
 from chat.runs.record.rows import as_stored
 from chat.runs.resume import history
@@ -47,6 +47,8 @@ class Verified:
 
 def verify(run: Run) -> Verified:
     """Look at the record of a run, then replay it without any model or tool."""
+    if run.policy_version.policy.origin != Origin.OURS:
+        return Verified(run.pk, Verdict.UNKNOWN, f"{run.policy_version} worked elsewhere")
     turns = list(run.turns.order_by("index"))
     try:
         calls = [_without_request(call) for call in ModelCall.objects.with_requests(run)]

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import transaction
 
 from chat.metrics.instruments import RUNS_ASKED
-from chat.models import Conversation, PolicyVersion, Run
+from chat.models import Conversation, Origin, PolicyVersion, Run
 from chat.models.conversation import TITLE_LENGTH
 from chat.runs.allowance import check_allowance
 from chat.runs.validation import InvalidQuestion, checked
@@ -27,10 +27,12 @@ def ask(
     """Store a run for `question`, wake a worker and tell who watches, once it is committed.
 
     Sent twice under one `client_message_id` it is one run. Without a `parent` the run follows the
-    last one of the thread, or what `again_of` followed. Raises InvalidQuestion, and its kind
-    TooManyQuestions when the conversation's owner has asked as much as they may.
+    last one of the thread, or what `again_of` followed. Raises InvalidQuestion, also for a foreign
+    policy, and its kind TooManyQuestions when the owner has asked as much as they may.
     """
     question = checked(question)
+    if policy_version.policy.origin != Origin.OURS:
+        raise InvalidQuestion(f"{policy_version} is not run here; choose another policy.")
     for other in (parent, again_of):
         if other is not None and other.conversation_id != conversation.pk:
             raise InvalidQuestion("The question refers to a run of another conversation.")

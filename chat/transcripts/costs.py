@@ -49,5 +49,5 @@ class Costs:
 def _spec(run: Run) -> PolicySpec | None:
     try:
         return run.policy_version.spec
-    except ValidationError:
+    except (ValidationError, ConfigurationError):
         return None

@@ -73,6 +73,7 @@ def _head(run: Run, costs: Costs) -> dict[str, Any]:
         "question": run.question,
         "policy": {
             "slug": run.policy_version.policy.slug,
+            "origin": run.policy_version.policy.origin,
             "version": run.policy_version.number,
             "content": run.policy_version.content,
             "made_of": run.policy_version.made_of,

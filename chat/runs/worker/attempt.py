@@ -202,7 +202,7 @@ def _name_model(run: Run, provider: Provider) -> None:
 def _spec(run: Run) -> PolicySpec | None:
     try:
         return run.policy_version.spec
-    except ValidationError:
+    except (ValidationError, ConfigurationError):
         logger.exception("%s is not a policy", run.policy_version)
         return None
 

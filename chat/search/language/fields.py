@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from chat.governance import door
-from chat.models import ENDED, LIVE, Policy, PolicyVersion, Run, RunStatus, Turn, User
+from chat.models import ENDED, LIVE, Origin, Policy, PolicyVersion, Run, RunStatus, Turn, User
 
 MAX_NAMES = 12
 
@@ -55,7 +55,7 @@ class SearchField:
 
 
 def _policy(_: User, clause: FieldClause) -> Q:
-    names = list(Policy.objects.order_by("slug").values_list("slug", flat=True))
+    names = list(Policy.objects.order_by("slug").values_list("slug", flat=True).distinct())
     if clause.value.lower() not in names:
         raise _unknown(clause, "policy", "The policies are", names)
     return Q(run_document__policy=clause.value.lower())
@@ -64,7 +64,8 @@ def _policy(_: User, clause: FieldClause) -> Q:
 def _tool(user: User, clause: FieldClause) -> Q:
     calls = calls_tool(clause.value)
     if not door.readable_documents(user).filter(calls).exists():
-        offered = PolicyVersion.objects.values_list("content__tools", flat=True)
+        ours = PolicyVersion.objects.filter(policy__origin=Origin.OURS)
+        offered = ours.values_list("content__tools", flat=True)
         names = sorted({name for tools in offered for name in tools or ()})
         if clause.value not in names:
             raise _unknown(clause, "tool", "The tools are", names)
