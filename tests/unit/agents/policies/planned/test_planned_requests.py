@@ -1,6 +1,5 @@
 """The requests of the policy planned: mode and strategy, a budget, pictures, and its settings."""
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,15 +16,9 @@ from agents.providers.base import ModelRequest
 from agents.providers.scripted import ScriptedProvider
 from agents.tools.spec import Tool, tool
 from agents.tools.toolkit import Toolkit
+from tests.unit.agents.policies.planned.replies import DONE, asked, step
 
 Play = Callable[..., Any]
-
-
-def step(name: str, **parameters: Any) -> str:
-    return json.dumps({"thought": "t", "action": {"tool": name, "parameters": parameters}})
-
-
-DONE = step("complete", result="all")
 
 
 @tool()
@@ -54,23 +47,6 @@ class Watched(ScriptedProvider):
     def body(self, request: ModelRequest) -> str:
         self.shown.append([image.data for m in request.messages for image in m.images])
         return super().body(request)
-
-
-@pytest.fixture
-def play(stage: Callable[[str], Any]) -> Play:
-    """Play a script without a plan, unless `planning` says otherwise."""
-
-    def played(*script: Any, planning: str = "never", **options: Any) -> Any:
-        settings = {"planning": planning, **options.pop("settings", {})}
-        options.setdefault("max_turns", 50)
-        return stage("planned").play(script, **settings, **options)
-
-    return played
-
-
-def asked(played: Any, number: int) -> str:
-    messages = json.loads(played.calls[number].request)["messages"]
-    return "\n".join(message["content"] for message in messages)
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,13 @@
 """The self-repairing policy: one action as JSON, and bounded repair of what fails."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from agents.contracts import EndReason, Exchange, Status, ThoughtKind, ToolCall
-from agents.control import Control
-from agents.errors import ConfigurationError
+from agents.contracts import Exchange, Status, ToolCall
 from agents.events import (
     ActionStarted,
     AnswerDelta,
@@ -20,41 +16,17 @@ from agents.events import (
     ThoughtDelta,
     TurnCompleted,
 )
-from agents.model.model import Model
-from agents.policies import build
-from agents.policies.context import Parts
-from agents.policies.self_repair import Settings
-from agents.policies.spec import Limits, PolicySpec
 from agents.prompting.prompts import enclosed
-from agents.providers.scripted import ScriptedProvider
 from agents.state import State
 from agents.tools.spec import Safety, tool
 from agents.tools.toolkit import Toolkit
-
-
-@pytest.fixture
-def self_repair(stage: Callable[[str], Any]) -> Any:
-    return stage("self_repair")
-
-
-def act(name: str | None, **inputs: Any) -> str:
-    return f"so\nAction: {json.dumps({'tool': name, 'inputs': inputs, 'final_answer': False})}"
-
-
-ANSWER = "enough\n<__final_answer__>ok</__final_answer__>"
-BROKEN = 'so\nAction: {"tool": "add", "inputs": {"left": two}}'
-
-
-def asked(call: Any) -> str:
-    return str(json.loads(call.request)["messages"][-1]["content"])
-
-
-def purposes(played: Any) -> list[str]:
-    return [call.purpose for call in played.calls]
-
-
-def observations(played: Any) -> list[str]:
-    return [seen.text for turn in played.state.turns for seen in turn.observations]
+from tests.unit.agents.policies.self_repair.replies import (
+    ANSWER,
+    act,
+    asked,
+    observations,
+    purposes,
+)
 
 
 def test_an_action_is_carried_out_and_the_answer_ends_the_run(self_repair: Any) -> None:
@@ -224,84 +196,3 @@ def test_a_risky_tool_does_not_run_with_nobody_to_ask(self_repair: Any) -> None:
     assert played.state.turns[0].actions[0].observation.error == "NotApproved"
     assert not any(isinstance(event, ActionStarted) for event in played.events)
     assert purposes(played) == ["think", "think"]
-
-
-def test_the_settings_of_the_version_reach_the_calls(self_repair: Any) -> None:
-    class Recording(ScriptedProvider):
-        def body(self, request: Any) -> str:
-            limits.append((request.purpose, request.temperature, request.max_tokens))
-            return super().body(request)
-
-    limits: list[tuple[str, float | None, int | None]] = []
-    provider = Recording([{"say": text} for text in (BROKEN, act(None), "Paris.", "Paris")])
-
-    self_repair.play(provider=provider, repair_tokens=99)
-
-    assert limits == [
-        ("think", 0.7, 8_000),
-        ("repair", 0.2, 99),
-        ("think", 0.7, 8_000),
-        ("final", pytest.approx(0.4), 8_000),
-    ]
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"max_failures": 2}, {"max_parse_retries": -1}, {"backof": 1}, {"temperature": "hot"}]
-)
-def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
-    parts = Parts(Model(ScriptedProvider([]), Control()), Toolkit(), Limits())
-
-    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
-        build(PolicySpec(policy="self_repair", settings=wrong), parts)
-
-
-def test_the_defaults_are_those_of_the_source() -> None:
-    defaults = Settings()
-
-    assert (defaults.max_parse_retries, defaults.max_tool_errors) == (2, 2)
-    assert (defaults.temperature, defaults.max_tokens, defaults.backoff_seconds) == (
-        0.7,
-        8_000,
-        0.8,
-    )
-
-
-def test_a_model_that_never_obeys_is_ended(self_repair: Any) -> None:
-    script = [f"{BROKEN} {n}" for n in range(6)] + ["I could not do it."]
-
-    played = self_repair.play(script, max_turns=20)
-
-    assert played.outcome.reason is EndReason.FAILURES
-    assert [turn.thought.kind for turn in played.state.turns] == [ThoughtKind.THOUGHT] * 6
-
-
-PIECES = st.sampled_from(
-    [
-        *("so ", "\n", "Action: ", "Final Answer: ", "<__final_answer__>", "<think>", "</think>"),
-        *('{"tool": "add", "inputs": {"left": 1}}', '{"tool": "broken", "inputs": {"text": "x"}}'),
-        *('{"tool": "crashing", "inputs": {"text": "x"}}', '{"tool": null}', '{"tool": "ghost"}'),
-        *("{", "}", '"', "I cannot", "Observation: 1", "[TOOL_CALLS]", "\x00", "\ud800", "```\n"),
-    ]
-)
-REPLIES = st.lists(st.lists(PIECES, max_size=6).map("".join), min_size=45, max_size=45)
-
-
-@given(REPLIES)
-@settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-def test_whatever_a_model_says_the_run_ends_once_and_honestly(
-    self_repair: Any, replies: list[str]
-) -> None:
-    played = self_repair.play(replies, max_turns=10)
-
-    assert played.outcome.reason in (
-        EndReason.ANSWERED,
-        EndReason.TURNS,
-        EndReason.FAILURES,
-        EndReason.REPEATS,
-    )
-    assert played.outcome.partial == (played.outcome.reason is not EndReason.ANSWERED)
-    assert sum(isinstance(event, RunEnded) for event in played.events) == 1
-    shown = "".join(event.text for event in played.events if isinstance(event, AnswerDelta))
-    assert shown == played.outcome.answer

@@ -1,7 +1,6 @@
 """What self-repair does about slips: repairs and retries, each of them bounded and on record."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,31 +11,14 @@ from agents.errors import ToolFailed
 from agents.events import TurnCompleted
 from agents.state import State
 from agents.tools.spec import Tool, tool
-
-
-@pytest.fixture
-def self_repair(stage: Callable[[str], Any]) -> Any:
-    return stage("self_repair")
-
-
-def act(name: str | None, **inputs: Any) -> str:
-    return f"so\nAction: {json.dumps({'tool': name, 'inputs': inputs, 'final_answer': False})}"
-
-
-ANSWER = "enough\n<__final_answer__>ok</__final_answer__>"
-BROKEN = 'so\nAction: {"tool": "add", "inputs": {"left": two}}'
-
-
-def asked(call: Any) -> str:
-    return str(json.loads(call.request)["messages"][-1]["content"])
-
-
-def purposes(played: Any) -> list[str]:
-    return [call.purpose for call in played.calls]
-
-
-def observations(played: Any) -> list[str]:
-    return [seen.text for turn in played.state.turns for seen in turn.observations]
+from tests.unit.agents.policies.self_repair.replies import (
+    ANSWER,
+    BROKEN,
+    act,
+    asked,
+    observations,
+    purposes,
+)
 
 
 class Unhurried(Control):
