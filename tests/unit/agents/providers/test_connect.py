@@ -1,7 +1,6 @@
 """A policy gets the model it asks for, and never a key that is not its server's."""
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,14 +10,12 @@ from agents.providers.base import Token
 from agents.providers.choice import ModelChoice, RemoteName
 from agents.providers.connect import connect
 from agents.providers.discovery import VENDORS
-
-if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Wire
+from tests.unit.agents.providers.wire import Wire
 
 NOTHING = {"TURNSTONE_LOCAL_SERVERS": "none"}
 
 
-def heads_after_a_call(wire: "Wire", choice: ModelChoice, environment: dict[str, str]) -> str:
+def heads_after_a_call(wire: Wire, choice: ModelChoice, environment: dict[str, str]) -> str:
     wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
     provider = connect(choice, environment)
     list(provider.stream('{"messages": []}', Control(30)))
@@ -31,7 +28,7 @@ def test_auto_takes_the_server_of_the_environment() -> None:
     assert (provider.name, provider.model) == ("openai", "big")
 
 
-def test_auto_takes_a_local_server_that_answers(wire: "Wire") -> None:
+def test_auto_takes_a_local_server_that_answers(wire: Wire) -> None:
     wire.answers(wire.page("200 OK", json.dumps({"data": [{"id": "small"}]})))
 
     provider = connect(ModelChoice(), {"TURNSTONE_LOCAL_SERVERS": wire.base_url})
@@ -74,7 +71,7 @@ def test_a_server_without_a_model_says_what_to_set() -> None:
 
 
 @pytest.mark.parametrize("provider", ["openai", "auto"])
-def test_the_key_is_not_sent_to_a_server_that_a_policy_names(wire: "Wire", provider: str) -> None:
+def test_the_key_is_not_sent_to_a_server_that_a_policy_names(wire: Wire, provider: str) -> None:
     choice = ModelChoice.model_validate(
         {"provider": provider, "base_url": wire.base_url, "model": "m"}
     )
@@ -87,7 +84,7 @@ def test_the_key_is_not_sent_to_a_server_that_a_policy_names(wire: "Wire", provi
 
 
 @pytest.mark.parametrize("suffix", ["", "/"])
-def test_the_key_is_sent_to_its_own_server_however_that_is_spelt(wire: "Wire", suffix: str) -> None:
+def test_the_key_is_sent_to_its_own_server_however_that_is_spelt(wire: Wire, suffix: str) -> None:
     choice = ModelChoice(provider="openai", base_url=wire.base_url + suffix, model="m")
     environment = {
         "OPENAI_API_KEY": "sk-mine",
@@ -138,7 +135,7 @@ def test_a_policy_may_name_the_dialect_whatever_else_is_configured(provider: Rem
 
 
 def test_an_openai_policy_takes_a_local_server_though_another_vendor_is_configured(
-    wire: "Wire",
+    wire: Wire,
 ) -> None:
     wire.answers(wire.page("200 OK", json.dumps({"data": [{"id": "small"}]})))
     environment = {"ANTHROPIC_API_KEY": "sk-x", "TURNSTONE_LOCAL_SERVERS": wire.base_url}

@@ -3,22 +3,20 @@
 import itertools
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from agents.errors import ConfigurationError
 from agents.providers.choice import Credentials, RemoteName
 from agents.providers.discovery import VENDORS, discover
-
-if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Wire
+from tests.unit.agents.providers.wire import Wire
 
 NOBODY = "http://127.0.0.1:1/v1"
 
 
 @pytest.fixture
-def other(wire: "Wire") -> Iterator["Wire"]:
+def other(wire: Wire) -> Iterator[Wire]:
     """Open a second server."""
     server = type(wire)()
     yield server
@@ -29,7 +27,7 @@ def models(*names: str) -> str:
     return json.dumps({"object": "list", "data": [{"id": name} for name in names]})
 
 
-def offer(wire: "Wire", *names: str) -> None:
+def offer(wire: Wire, *names: str) -> None:
     wire.answers(wire.page("200 OK", models(*names)))
 
 
@@ -102,7 +100,7 @@ def test_each_vendor_can_be_had_at_another_address_and_with_another_model(
     assert credentials.base_url == "https://models.example/v1"
 
 
-def test_a_named_ollama_server_of_this_machine_says_which_model_it_has(wire: "Wire") -> None:
+def test_a_named_ollama_server_of_this_machine_says_which_model_it_has(wire: Wire) -> None:
     offer(wire, "qwen3:8b")
 
     credentials = found({"OLLAMA_BASE_URL": f"http://{wire.place}"})
@@ -131,7 +129,7 @@ def test_a_remote_server_without_a_model_is_not_asked_for_one() -> None:
     assert credentials.found == "OPENAI_BASE_URL in the environment"
 
 
-def test_a_named_server_of_this_machine_says_which_model_it_has(wire: "Wire") -> None:
+def test_a_named_server_of_this_machine_says_which_model_it_has(wire: Wire) -> None:
     offer(wire, "nomic-embed-text", "qwen3:8b")
 
     credentials = found({"OPENAI_BASE_URL": wire.base_url, "OPENAI_API_KEY": "sk-x"})
@@ -140,7 +138,7 @@ def test_a_named_server_of_this_machine_says_which_model_it_has(wire: "Wire") ->
     assert "authorization: bearer sk-x" in wire.requests[0][0].lower()
 
 
-def test_a_local_server_is_found_by_asking_for_its_models(wire: "Wire") -> None:
+def test_a_local_server_is_found_by_asking_for_its_models(wire: Wire) -> None:
     offer(wire, "llama3.2:latest")
 
     credentials = found({"TURNSTONE_LOCAL_SERVERS": f"{NOBODY}, {wire.base_url}/"})
@@ -152,7 +150,7 @@ def test_a_local_server_is_found_by_asking_for_its_models(wire: "Wire") -> None:
     assert "authorization" not in wire.requests[0][0].lower()
 
 
-def test_the_first_server_of_the_list_wins(wire: "Wire", other: "Wire") -> None:
+def test_the_first_server_of_the_list_wins(wire: Wire, other: Wire) -> None:
     offer(wire, "one")
     offer(other, "two")
 
@@ -161,7 +159,7 @@ def test_the_first_server_of_the_list_wins(wire: "Wire", other: "Wire") -> None:
     assert credentials.model == "two"
 
 
-def test_the_server_that_has_the_wanted_model_wins(wire: "Wire", other: "Wire") -> None:
+def test_the_server_that_has_the_wanted_model_wins(wire: Wire, other: Wire) -> None:
     offer(wire, "one")
     offer(other, "zero", "llama3.2:latest")
 
@@ -175,7 +173,7 @@ def test_the_server_that_has_the_wanted_model_wins(wire: "Wire", other: "Wire") 
     assert (credentials.base_url, credentials.model) == (other.base_url, "llama3.2:latest")
 
 
-def test_a_wanted_model_that_is_not_there_is_not_passed_over_in_silence(wire: "Wire") -> None:
+def test_a_wanted_model_that_is_not_there_is_not_passed_over_in_silence(wire: Wire) -> None:
     offer(wire, "one")
 
     credentials = found({"TURNSTONE_LOCAL_SERVERS": wire.base_url, "TURNSTONE_MODEL": "another"})
@@ -197,7 +195,7 @@ def test_a_wanted_model_that_is_not_there_is_not_passed_over_in_silence(wire: "W
         "dall-e-3",
     ],
 )
-def test_a_model_that_cannot_chat_is_not_chosen(wire: "Wire", name: str) -> None:
+def test_a_model_that_cannot_chat_is_not_chosen(wire: Wire, name: str) -> None:
     offer(wire, name)
 
     assert discover({"TURNSTONE_LOCAL_SERVERS": wire.base_url}) is None
@@ -221,32 +219,32 @@ def test_a_model_that_cannot_chat_is_not_chosen(wire: "Wire", name: str) -> None
         ("200 OK", '{"data": [{"id": "explicit", "owned_by": "turnstone"}]}'),
     ],
 )
-def test_what_is_no_list_of_models_is_no_model_server(wire: "Wire", status: str, body: str) -> None:
+def test_what_is_no_list_of_models_is_no_model_server(wire: Wire, status: str, body: str) -> None:
     wire.answers(wire.page(status, body, "Location: http://127.0.0.1:1/"))
 
     assert discover({"TURNSTONE_LOCAL_SERVERS": wire.base_url}) is None
 
 
-def test_what_never_ends_is_no_model_server(wire: "Wire") -> None:
+def test_what_never_ends_is_no_model_server(wire: Wire) -> None:
     wire.answers(b"HTTP/1.1 200 OK\r\n\r\n", itertools.repeat(b" " * 10_000))
 
     assert discover({"TURNSTONE_LOCAL_SERVERS": wire.base_url}) is None
 
 
-def test_what_never_answers_is_no_model_server(wire: "Wire") -> None:
+def test_what_never_answers_is_no_model_server(wire: Wire) -> None:
     wire.answers(wire.HOLD)
 
     assert discover({"TURNSTONE_LOCAL_SERVERS": wire.base_url}) is None
 
 
-def test_what_speaks_no_http_is_no_model_server(wire: "Wire") -> None:
+def test_what_speaks_no_http_is_no_model_server(wire: Wire) -> None:
     wire.answers(b"-ERR unknown command\r\n\r\n", wire.CLOSE)
 
     assert discover({"TURNSTONE_LOCAL_SERVERS": wire.base_url}) is None
 
 
 def test_a_local_server_is_asked_past_any_proxy(
-    wire: "Wire", monkeypatch: pytest.MonkeyPatch
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, NOBODY)

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +11,8 @@ from agents.control import Control
 from agents.errors import ProviderTruncated, Stopped
 from agents.providers.base import ModelRequest
 from agents.providers.wire.pace import LONGEST, MAX_LATE, PACE, Pace
-
-if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Ask, ProviderOf, Wire
+from tests.unit.agents.providers.calls import Ask, ProviderOf
+from tests.unit.agents.providers.wire import Wire
 
 CROWD = 200
 
@@ -78,7 +76,7 @@ def test_a_reply_that_failed_slows_nobody_any_more() -> None:
 
 
 @pytest.mark.usefixtures("crowd")
-def test_a_reply_in_a_crowd_is_whole_and_in_order(ask: "Ask", wire: "Wire") -> None:
+def test_a_reply_in_a_crowd_is_whole_and_in_order(ask: Ask, wire: Wire) -> None:
     words = [f"{number} " for number in range(300)]
     wire.answers(wire.STREAM, (wire.says(word) for word in words), wire.ends())
 
@@ -106,7 +104,7 @@ class Patient(Control):
     ids=["nothing is shown yet", "some of it is shown", "it is long"],
 )
 def test_a_beginning_in_a_crowd_is_read_as_it_comes(
-    provider_of: "ProviderOf", wire: "Wire", is_shown: bool, beginning: str, waits: bool
+    provider_of: ProviderOf, wire: Wire, is_shown: bool, beginning: str, waits: bool
 ) -> None:
     has_come = threading.Event()
 
@@ -130,7 +128,7 @@ def test_a_beginning_in_a_crowd_is_read_as_it_comes(
 
 
 @pytest.mark.usefixtures("crowd")
-def test_a_stop_is_heard_in_a_crowd(ask: "Ask", wire: "Wire") -> None:
+def test_a_stop_is_heard_in_a_crowd(ask: Ask, wire: Wire) -> None:
     control = Control(60, idle_seconds=30)
 
     def words() -> Iterator[bytes]:
@@ -148,9 +146,7 @@ def test_a_stop_is_heard_in_a_crowd(ask: "Ask", wire: "Wire") -> None:
 
 @pytest.mark.usefixtures("crowd")
 @pytest.mark.parametrize("fault", ["CUT", "CLOSE"])
-def test_a_reply_that_breaks_off_in_a_crowd_is_truncated(
-    ask: "Ask", wire: "Wire", fault: str
-) -> None:
+def test_a_reply_that_breaks_off_in_a_crowd_is_truncated(ask: Ask, wire: Wire, fault: str) -> None:
     wire.answers(wire.STREAM, wire.says("so "), wire.says("far "), getattr(wire, fault))
 
     with pytest.raises(ProviderTruncated):

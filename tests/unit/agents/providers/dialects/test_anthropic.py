@@ -8,10 +8,12 @@ import pytest
 
 from agents.contracts import Usage
 from agents.errors import ProviderBusy, ProviderRefused
+from tests.unit.agents.providers.calls import Ask
+from tests.unit.agents.providers.mock import Mock
+from tests.unit.agents.providers.wire import Wire
 
 if TYPE_CHECKING:
     from agents.providers.choice import RemoteName
-    from tests.unit.agents.providers.conftest import Ask, Mock, Wire
     from tests.unit.agents.providers.dialects.conftest import Speaker
 
 
@@ -20,7 +22,7 @@ def speaker(speaker_of: "Callable[[RemoteName], Speaker]") -> "Speaker":
     return speaker_of("anthropic")
 
 
-def test_a_reply_of_the_mock_is_read_with_its_thoughts(ask: "Ask", mock: "Mock") -> None:
+def test_a_reply_of_the_mock_is_read_with_its_thoughts(ask: Ask, mock: Mock) -> None:
     usage = {"input_tokens": 7, "output_tokens": 3}
     mock.answers(
         {
@@ -37,7 +39,7 @@ def test_a_reply_of_the_mock_is_read_with_its_thoughts(ask: "Ask", mock: "Mock")
     assert reply.finish.usage == Usage(input_tokens=7, output_tokens=3)
 
 
-def test_a_limit_of_tokens_is_named_as_everywhere(ask: "Ask", mock: "Mock") -> None:
+def test_a_limit_of_tokens_is_named_as_everywhere(ask: Ask, mock: Mock) -> None:
     response = {"content": "Half of", "finishReason": "length"}
     mock.answers({"match": {"userMessage": "hello"}, "response": response})
 
@@ -46,7 +48,7 @@ def test_a_limit_of_tokens_is_named_as_everywhere(ask: "Ask", mock: "Mock") -> N
 
 @pytest.mark.parametrize("suffix", ["", "/", "/v1", "/v1/"])
 def test_the_address_is_right_with_and_without_its_version(
-    ask: "Ask", wire: "Wire", speaker: "Speaker", suffix: str
+    ask: Ask, wire: Wire, speaker: "Speaker", suffix: str
 ) -> None:
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
 
@@ -57,7 +59,7 @@ def test_the_address_is_right_with_and_without_its_version(
     assert "anthropic-version: 2023-06-01" in head
 
 
-def test_only_what_was_asked_for_is_sent(ask: "Ask", wire: "Wire", speaker: "Speaker") -> None:
+def test_only_what_was_asked_for_is_sent(ask: Ask, wire: Wire, speaker: "Speaker") -> None:
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
 
     ask(wire.base_url, provider="anthropic")
@@ -73,7 +75,7 @@ def test_only_what_was_asked_for_is_sent(ask: "Ask", wire: "Wire", speaker: "Spe
     assert full == plain | {"temperature": 0.0, "max_tokens": 9, "stop_sequences": ["\nObs:"]}
 
 
-def test_an_answer_in_one_piece_is_read(ask: "Ask", wire: "Wire") -> None:
+def test_an_answer_in_one_piece_is_read(ask: Ask, wire: Wire) -> None:
     message = {
         "type": "message",
         "content": [
@@ -93,7 +95,7 @@ def test_an_answer_in_one_piece_is_read(ask: "Ask", wire: "Wire") -> None:
 
 
 def test_what_was_cached_counts_as_input_and_what_is_no_count_does_not(
-    ask: "Ask", wire: "Wire", speaker: "Speaker"
+    ask: Ask, wire: Wire, speaker: "Speaker"
 ) -> None:
     last: dict[str, Any] = {
         "type": "message_delta",
@@ -109,7 +111,7 @@ def test_what_was_cached_counts_as_input_and_what_is_no_count_does_not(
 
 
 def test_a_call_that_nobody_offered_is_shown_as_text(
-    ask: "Ask", wire: "Wire", speaker: "Speaker"
+    ask: Ask, wire: Wire, speaker: "Speaker"
 ) -> None:
     def block(kind: str, **fields: Any) -> bytes:
         return speaker.sends({"type": f"content_block_{kind}", "index": 1} | fields)
@@ -136,9 +138,7 @@ def test_a_call_that_nobody_offered_is_shown_as_text(
     assert reply.finish.stop_reason == "tool_calls"
 
 
-def test_an_answer_that_is_withheld_is_a_refusal(
-    ask: "Ask", wire: "Wire", speaker: "Speaker"
-) -> None:
+def test_an_answer_that_is_withheld_is_a_refusal(ask: Ask, wire: Wire, speaker: "Speaker") -> None:
     wire.answers(speaker.begins(), speaker.stops("refusal"), b"0\r\n\r\n")
 
     with pytest.raises(ProviderRefused, match=r"declined to answer \(refusal\)"):
@@ -156,7 +156,7 @@ def test_an_answer_that_is_withheld_is_a_refusal(
     ],
 )
 def test_an_error_event_is_what_it_says(
-    ask: "Ask", wire: "Wire", speaker: "Speaker", kind: str, expected: type[Exception]
+    ask: Ask, wire: Wire, speaker: "Speaker", kind: str, expected: type[Exception]
 ) -> None:
     error = {"type": "error", "error": {"type": kind, "message": "so it is"}}
     wire.answers(speaker.begins(), speaker.says("so far"), speaker.sends(error), b"0\r\n\r\n")

@@ -27,26 +27,27 @@ from agents.providers.discovery import VENDORS
 from agents.state import State
 from agents.tools.spec import tool
 from agents.tools.toolkit import Toolkit
+from tests.unit.agents.providers.calls import Ask, ProviderOf, Reply
+from tests.unit.agents.providers.wire import Wire
 
 if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Ask, ProviderOf, Reply, Wire
     from tests.unit.agents.providers.dialects.conftest import Speaker
 
 
 @pytest.fixture
-def asked(ask: "Ask", wire: "Wire", speaker: "Speaker") -> "Asked":
+def asked(ask: Ask, wire: Wire, speaker: "Speaker") -> "Asked":
     return Asked(ask, wire, speaker)
 
 
 class Asked:
     """Ask the byte server in the speaker's dialect."""
 
-    def __init__(self, ask: "Ask", wire: "Wire", speaker: "Speaker") -> None:
+    def __init__(self, ask: Ask, wire: Wire, speaker: "Speaker") -> None:
         self._ask = ask
         self._wire = wire
         self._speaker = speaker
 
-    def __call__(self, control: Control | None = None) -> "Reply":
+    def __call__(self, control: Control | None = None) -> Reply:
         url = f"http://{self._wire.place}"
         url = f"{url}/v1" if self._speaker.name == "openai" else url
         return self._ask(url, provider=self._speaker.name, control=control)
@@ -58,7 +59,7 @@ class Asked:
 
 
 def test_a_reply_comes_with_its_thoughts_before_it_its_end_and_its_count(
-    asked: Asked, wire: "Wire", speaker: "Speaker"
+    asked: Asked, wire: Wire, speaker: "Speaker"
 ) -> None:
     wire.answers(
         speaker.begins(),
@@ -79,7 +80,7 @@ def test_a_reply_comes_with_its_thoughts_before_it_its_end_and_its_count(
 
 
 def test_calls_one_after_the_other_share_a_connection(
-    asked: Asked, wire: "Wire", speaker: "Speaker"
+    asked: Asked, wire: Wire, speaker: "Speaker"
 ) -> None:
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
 
@@ -91,14 +92,14 @@ def test_calls_one_after_the_other_share_a_connection(
 
 @pytest.mark.parametrize("line", ['{"half": ', "[]", "7", "null", '"text"', "{}", "[" * 100_000])
 def test_a_line_that_is_no_chunk_is_garbled(
-    asked: Asked, wire: "Wire", speaker: "Speaker", line: str
+    asked: Asked, wire: Wire, speaker: "Speaker", line: str
 ) -> None:
     wire.answers(speaker.begins(), speaker.says("so far "), speaker.sends(line), speaker.ends())
 
     assert isinstance(asked.fails(), ProviderGarbled)
 
 
-def test_text_that_is_no_text_is_garbled(asked: Asked, wire: "Wire", speaker: "Speaker") -> None:
+def test_text_that_is_no_text_is_garbled(asked: Asked, wire: Wire, speaker: "Speaker") -> None:
     seven = speaker.says("SEVEN").replace(b'"SEVEN"', b"7      ")
     wire.answers(speaker.begins(), seven, speaker.ends())
 
@@ -106,7 +107,7 @@ def test_text_that_is_no_text_is_garbled(asked: Asked, wire: "Wire", speaker: "S
 
 
 def test_a_success_that_is_a_web_page_is_garbled(
-    asked: Asked, wire: "Wire", speaker: "Speaker"
+    asked: Asked, wire: Wire, speaker: "Speaker"
 ) -> None:
     wire.answers(wire.page("200 OK", "<!DOCTYPE html><p>Sign in</p>", "Content-Type: text/html"))
 
@@ -117,7 +118,7 @@ def test_a_success_that_is_a_web_page_is_garbled(
 
 
 def test_an_error_in_the_middle_ends_the_reply_and_is_not_begun_again(
-    asked: Asked, wire: "Wire", speaker: "Speaker"
+    asked: Asked, wire: Wire, speaker: "Speaker"
 ) -> None:
     wire.answers(speaker.begins(), speaker.says("so far "), speaker.fails("Overloaded"))
 
@@ -129,7 +130,7 @@ def test_an_error_in_the_middle_ends_the_reply_and_is_not_begun_again(
 
 
 def test_an_error_before_the_first_word_is_tried_again(
-    asked: Asked, wire: "Wire", speaker: "Speaker"
+    asked: Asked, wire: Wire, speaker: "Speaker"
 ) -> None:
     wire.answers(speaker.begins(), speaker.fails("Overloaded"), b"0\r\n\r\n")
     wire.answers(speaker.begins(), speaker.says("now"), speaker.ends())
@@ -137,39 +138,35 @@ def test_an_error_before_the_first_word_is_tried_again(
     assert asked().answer == "now"
 
 
-def test_a_cut_in_the_middle_is_truncated(asked: Asked, wire: "Wire", speaker: "Speaker") -> None:
+def test_a_cut_in_the_middle_is_truncated(asked: Asked, wire: Wire, speaker: "Speaker") -> None:
     wire.answers(speaker.begins(), speaker.says("so far "), wire.CUT)
 
     assert isinstance(asked.fails(), ProviderTruncated)
 
 
 def test_an_orderly_end_without_a_reason_is_truncated(
-    asked: Asked, wire: "Wire", speaker: "Speaker"
+    asked: Asked, wire: Wire, speaker: "Speaker"
 ) -> None:
     wire.answers(speaker.begins(), speaker.says("so far "), b"0\r\n\r\n")
 
     assert isinstance(asked.fails(), ProviderTruncated)
 
 
-def test_half_a_line_at_the_end_is_truncated(
-    asked: Asked, wire: "Wire", speaker: "Speaker"
-) -> None:
+def test_half_a_line_at_the_end_is_truncated(asked: Asked, wire: Wire, speaker: "Speaker") -> None:
     half = speaker.says("cut in two").split(b"\r\n")[1][:25]
     wire.answers(speaker.begins(), speaker.says("so far "), wire.part(half), b"0\r\n\r\n")
 
     assert isinstance(asked.fails(), ProviderTruncated)
 
 
-def test_silence_in_the_middle_is_named(asked: Asked, wire: "Wire", speaker: "Speaker") -> None:
+def test_silence_in_the_middle_is_named(asked: Asked, wire: Wire, speaker: "Speaker") -> None:
     wire.answers(speaker.begins(), speaker.says("so far "), wire.HOLD)
 
     assert isinstance(asked.fails(Control(30, idle_seconds=0.5)), ProviderSilent)
     assert wire.gone.wait(10)
 
 
-def test_a_stop_ends_a_server_that_is_silent(
-    asked: Asked, wire: "Wire", speaker: "Speaker"
-) -> None:
+def test_a_stop_ends_a_server_that_is_silent(asked: Asked, wire: Wire, speaker: "Speaker") -> None:
     wire.answers(speaker.begins(), speaker.says("so far "), wire.HOLD)
     control = Control(300, idle_seconds=300)
     ended: list[AgentError] = []
@@ -185,7 +182,7 @@ def test_a_stop_ends_a_server_that_is_silent(
 
 
 def test_a_server_that_asks_for_patience_gets_it(
-    asked: Asked, wire: "Wire", speaker: "Speaker"
+    asked: Asked, wire: Wire, speaker: "Speaker"
 ) -> None:
     wire.answers(wire.page("429 Too Many Requests", "{}", "Retry-After: 0"))
     wire.answers(wire.page("529 Overloaded", "{}", "Retry-After: 0"))
@@ -195,7 +192,7 @@ def test_a_server_that_asks_for_patience_gets_it(
     assert len(wire.requests) == 3
 
 
-def test_patience_that_the_run_has_not_got_is_not_begun(asked: Asked, wire: "Wire") -> None:
+def test_patience_that_the_run_has_not_got_is_not_begun(asked: Asked, wire: Wire) -> None:
     wire.answers(wire.page("429 Too Many Requests", '{"error": "slow"}', "Retry-After: 100"))
 
     failure = asked.fails(Control(50))
@@ -206,7 +203,7 @@ def test_patience_that_the_run_has_not_got_is_not_begun(asked: Asked, wire: "Wir
 
 
 def test_a_wrong_key_is_told_by_the_name_of_its_variable_and_never_shown(
-    asked: Asked, wire: "Wire", speaker: "Speaker", key: str
+    asked: Asked, wire: Wire, speaker: "Speaker", key: str
 ) -> None:
     said = json.dumps({"error": {"type": "authentication_error", "message": f"invalid: {key}"}})
     wire.answers(wire.page("401 Unauthorized", said))
@@ -219,7 +216,7 @@ def test_a_wrong_key_is_told_by_the_name_of_its_variable_and_never_shown(
 
 
 def test_the_key_is_sent_in_its_header_and_nowhere_else(
-    asked: Asked, wire: "Wire", speaker: "Speaker", key: str
+    asked: Asked, wire: Wire, speaker: "Speaker", key: str
 ) -> None:
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
 
@@ -231,7 +228,7 @@ def test_the_key_is_sent_in_its_header_and_nowhere_else(
 
 
 def test_a_server_without_a_key_is_sent_none(
-    wire: "Wire", speaker: "Speaker", provider_of: "ProviderOf"
+    wire: Wire, speaker: "Speaker", provider_of: ProviderOf
 ) -> None:
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
     provider = provider_of(wire.base_url, key="none", provider=speaker.name)
@@ -249,7 +246,7 @@ def double(number: int) -> str:
 
 
 def test_a_run_goes_through_and_leaves_an_exact_record(
-    wire: "Wire", speaker: "Speaker", provider_of: "ProviderOf"
+    wire: Wire, speaker: "Speaker", provider_of: ProviderOf
 ) -> None:
     thinking = [speaker.thinks("Twice "), speaker.thinks("that.")]
     action = speaker.says("Thought: I double.\nAction: double\nAction Input: ")

@@ -9,10 +9,12 @@ import pytest
 from agents.contracts import Message, Role, Usage
 from agents.control import Control
 from agents.errors import ProviderBusy, ProviderRefused
+from tests.unit.agents.providers.calls import Ask
+from tests.unit.agents.providers.mock import Mock
+from tests.unit.agents.providers.wire import Wire
 
 if TYPE_CHECKING:
     from agents.providers.choice import RemoteName
-    from tests.unit.agents.providers.conftest import Ask, Mock, Wire
     from tests.unit.agents.providers.dialects.conftest import Speaker
 
 
@@ -21,7 +23,7 @@ def speaker(speaker_of: "Callable[[RemoteName], Speaker]") -> "Speaker":
     return speaker_of("gemini")
 
 
-def test_a_reply_of_the_mock_is_read_with_its_thoughts(ask: "Ask", mock: "Mock") -> None:
+def test_a_reply_of_the_mock_is_read_with_its_thoughts(ask: Ask, mock: Mock) -> None:
     usage = {"prompt_tokens": 7, "completion_tokens": 3}
     mock.answers(
         {
@@ -37,7 +39,7 @@ def test_a_reply_of_the_mock_is_read_with_its_thoughts(ask: "Ask", mock: "Mock")
     assert reply.finish.usage == Usage(input_tokens=7, output_tokens=3)
 
 
-def test_a_call_that_nobody_offered_is_shown_as_text(ask: "Ask", mock: "Mock") -> None:
+def test_a_call_that_nobody_offered_is_shown_as_text(ask: Ask, mock: Mock) -> None:
     calls = [{"name": "add", "arguments": '{"a": 1}'}, {"name": "look", "arguments": "{}"}]
     mock.answers({"match": {"userMessage": "hello"}, "response": {"toolCalls": calls}})
 
@@ -57,7 +59,7 @@ def test_a_call_that_nobody_offered_is_shown_as_text(ask: "Ask", mock: "Mock") -
     ],
 )
 def test_the_address_is_right_in_every_version(
-    ask: "Ask", wire: "Wire", speaker: "Speaker", suffix: str, model: str, path: str
+    ask: Ask, wire: Wire, speaker: "Speaker", suffix: str, model: str, path: str
 ) -> None:
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
 
@@ -67,7 +69,7 @@ def test_the_address_is_right_in_every_version(
     assert line == f"POST {path}:streamGenerateContent?alt=sse HTTP/1.1"
 
 
-def test_only_what_was_asked_for_is_sent(ask: "Ask", wire: "Wire", speaker: "Speaker") -> None:
+def test_only_what_was_asked_for_is_sent(ask: Ask, wire: Wire, speaker: "Speaker") -> None:
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
 
     ask(wire.base_url, provider="gemini")
@@ -96,7 +98,7 @@ def test_only_what_was_asked_for_is_sent(ask: "Ask", wire: "Wire", speaker: "Spe
 
 @pytest.mark.parametrize("reason", ["SAFETY", "RECITATION", "PROHIBITED_CONTENT"])
 def test_an_answer_that_is_withheld_is_a_refusal(
-    ask: "Ask", wire: "Wire", speaker: "Speaker", reason: str
+    ask: Ask, wire: Wire, speaker: "Speaker", reason: str
 ) -> None:
     wire.answers(speaker.begins(), speaker.says("so far"), speaker.stops(reason), b"0\r\n\r\n")
 
@@ -104,9 +106,7 @@ def test_an_answer_that_is_withheld_is_a_refusal(
         ask(wire.base_url, provider="gemini")
 
 
-def test_a_question_that_is_blocked_is_a_refusal(
-    ask: "Ask", wire: "Wire", speaker: "Speaker"
-) -> None:
+def test_a_question_that_is_blocked_is_a_refusal(ask: Ask, wire: Wire, speaker: "Speaker") -> None:
     blocked = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {}}
     wire.answers(speaker.begins(), speaker.sends(blocked), b"0\r\n\r\n")
 
@@ -115,7 +115,7 @@ def test_a_question_that_is_blocked_is_a_refusal(
 
 
 def test_a_call_that_the_model_could_not_write_only_ends_the_reply(
-    ask: "Ask", wire: "Wire", speaker: "Speaker"
+    ask: Ask, wire: Wire, speaker: "Speaker"
 ) -> None:
     end = speaker.stops("MALFORMED_FUNCTION_CALL")
     wire.answers(speaker.begins(), speaker.says("so far"), end, b"0\r\n\r\n")
@@ -134,7 +134,7 @@ def test_a_call_that_the_model_could_not_write_only_ends_the_reply(
     ],
 )
 def test_a_setting_that_the_model_does_not_know_is_left_out_from_then_on(
-    ask: "Ask", wire: "Wire", speaker: "Speaker", setting: str, words: str
+    ask: Ask, wire: Wire, speaker: "Speaker", setting: str, words: str
 ) -> None:
     wire.answers(wire.page("400 Bad Request", json.dumps({"error": {"message": words}})))
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
@@ -149,7 +149,7 @@ def test_a_setting_that_the_model_does_not_know_is_left_out_from_then_on(
 
 @pytest.mark.parametrize("first", [Role.USER, Role.ASSISTANT])
 def test_rules_that_a_model_cannot_take_apart_are_said_first(
-    ask: "Ask", wire: "Wire", speaker: "Speaker", first: Role
+    ask: Ask, wire: Wire, speaker: "Speaker", first: Role
 ) -> None:
     words = "Developer instruction is not enabled for models/gemma-3-27b-it"
     wire.answers(wire.page("400 Bad Request", f'{{"error": {{"message": "{words}"}}}}'))
@@ -167,7 +167,7 @@ def test_rules_that_a_model_cannot_take_apart_are_said_first(
     assert len(without["contents"]) == 1
 
 
-def test_the_wait_that_the_body_asks_for_is_heeded(ask: "Ask", wire: "Wire") -> None:
+def test_the_wait_that_the_body_asks_for_is_heeded(ask: Ask, wire: Wire) -> None:
     details = '[{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "91.5s"}]'
     said = f'{{"error": {{"code": 429, "message": "Quota", "details": {details}}}}}'
     wire.answers(wire.page("429 Too Many Requests", said))
@@ -178,7 +178,7 @@ def test_the_wait_that_the_body_asks_for_is_heeded(ask: "Ask", wire: "Wire") -> 
     assert failure.value.retry_after == 91.5
 
 
-def test_a_wrong_key_is_told_though_the_status_says_less(ask: "Ask", wire: "Wire") -> None:
+def test_a_wrong_key_is_told_though_the_status_says_less(ask: Ask, wire: Wire) -> None:
     details = '[{"reason": "API_KEY_INVALID"}]'
     said = f'{{"error": {{"message": "API key not valid.", "details": {details}}}}}'
     wire.answers(wire.page("400 Bad Request", said))

@@ -9,15 +9,15 @@ from agents.control import Control
 from agents.providers.choice import ModelChoice, RemoteName
 from agents.providers.connect import connect
 from agents.providers.discovery import VENDORS
+from tests.unit.agents.providers.wire import Wire
 
 if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Wire
     from tests.unit.agents.providers.dialects.conftest import Speaker
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini", "ollama"])
 def test_no_vendors_key_is_sent_to_a_server_that_a_policy_names(
-    wire: "Wire", provider: RemoteName, speaker_of: "Callable[[RemoteName], Speaker]"
+    wire: Wire, provider: RemoteName, speaker_of: "Callable[[RemoteName], Speaker]"
 ) -> None:
     speaker = speaker_of(provider)
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
@@ -31,7 +31,7 @@ def test_no_vendors_key_is_sent_to_a_server_that_a_policy_names(
 
 @pytest.mark.parametrize("provider", ["anthropic", "gemini", "ollama"])
 def test_a_vendors_key_is_sent_to_the_address_that_is_configured_with_it(
-    wire: "Wire", provider: RemoteName, speaker_of: "Callable[[RemoteName], Speaker]"
+    wire: Wire, provider: RemoteName, speaker_of: "Callable[[RemoteName], Speaker]"
 ) -> None:
     speaker, vendor = speaker_of(provider), VENDORS[provider]
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())

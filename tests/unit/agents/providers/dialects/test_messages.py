@@ -7,12 +7,13 @@ from pydantic import ValidationError
 
 from agents.contracts import Image, Message, Role, ToolCall
 from agents.errors import ProviderRefused
+from tests.unit.agents.providers.calls import Ask
+from tests.unit.agents.providers.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agents.providers.choice import RemoteName
-    from tests.unit.agents.providers.conftest import Ask, Wire
     from tests.unit.agents.providers.dialects.conftest import Speaker
 
 PNG = Image(media_type="image/png", data="iVBORw0KGgo=")
@@ -37,7 +38,7 @@ ALL = [RULES, QUESTION, *REQUESTS, *RESULTS]
 class Said:
     """What a server of one dialect was sent."""
 
-    def __init__(self, ask: "Ask", wire: "Wire", speaker: "Speaker") -> None:
+    def __init__(self, ask: Ask, wire: Wire, speaker: "Speaker") -> None:
         self._ask, self._wire, self._speaker = ask, wire, speaker
         wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
 
@@ -48,7 +49,7 @@ class Said:
 
 @pytest.fixture
 def said_to(
-    ask: "Ask", wire: "Wire", speaker_of: "Callable[[RemoteName], Speaker]"
+    ask: Ask, wire: Wire, speaker_of: "Callable[[RemoteName], Speaker]"
 ) -> "Callable[[RemoteName], Said]":
     return lambda name: Said(ask, wire, speaker_of(name))
 
@@ -208,7 +209,7 @@ def test_rules_alone_are_asked_as_a_question(
     ],
 )
 def test_a_server_that_wants_speakers_in_turn_says_so_once(
-    said_to: "Callable[[RemoteName], Said]", wire: "Wire", words: str
+    said_to: "Callable[[RemoteName], Said]", wire: Wire, words: str
 ) -> None:
     wire.answers(wire.page("400 Bad Request", f'{{"error": {{"message": "{words}"}}}}'))
     said = said_to("openai")
@@ -222,7 +223,7 @@ def test_a_server_that_wants_speakers_in_turn_says_so_once(
 
 
 def test_calls_and_their_results_are_never_joined(
-    said_to: "Callable[[RemoteName], Said]", wire: "Wire"
+    said_to: "Callable[[RemoteName], Said]", wire: Wire
 ) -> None:
     wire.answers(wire.page("400 Bad Request", '{"error": "roles must alternate"}'))
 
@@ -233,7 +234,7 @@ def test_calls_and_their_results_are_never_joined(
 
 
 def test_a_demand_that_joining_does_not_meet_is_a_refusal(
-    said_to: "Callable[[RemoteName], Said]", wire: "Wire"
+    said_to: "Callable[[RemoteName], Said]", wire: Wire
 ) -> None:
     wire.answers(wire.page("400 Bad Request", '{"error": "roles must alternate"}'))
 

@@ -8,10 +8,12 @@ import pytest
 
 from agents.contracts import Usage
 from agents.errors import ProviderGarbled, ProviderRefused
+from tests.unit.agents.providers.calls import Ask
+from tests.unit.agents.providers.mock import Mock
+from tests.unit.agents.providers.wire import Wire
 
 if TYPE_CHECKING:
     from agents.providers.choice import RemoteName
-    from tests.unit.agents.providers.conftest import Ask, Mock, Wire
     from tests.unit.agents.providers.dialects.conftest import Speaker
 
 
@@ -20,7 +22,7 @@ def speaker(speaker_of: "Callable[[RemoteName], Speaker]") -> "Speaker":
     return speaker_of("ollama")
 
 
-def test_a_reply_of_the_mock_is_read_with_its_thoughts(ask: "Ask", mock: "Mock") -> None:
+def test_a_reply_of_the_mock_is_read_with_its_thoughts(ask: Ask, mock: Mock) -> None:
     response = {"content": "Grüße aus Köln", "reasoning": "Polite."}
     mock.answers({"match": {"userMessage": "hello"}, "response": response})
 
@@ -32,7 +34,7 @@ def test_a_reply_of_the_mock_is_read_with_its_thoughts(ask: "Ask", mock: "Mock")
     assert reply.finish.usage == Usage(input_tokens=0, output_tokens=0)
 
 
-def test_a_call_that_nobody_offered_is_shown_as_text(ask: "Ask", mock: "Mock") -> None:
+def test_a_call_that_nobody_offered_is_shown_as_text(ask: Ask, mock: Mock) -> None:
     calls = [{"name": "add", "arguments": '{"a": 1}'}]
     mock.answers({"match": {"userMessage": "hello"}, "response": {"toolCalls": calls}})
 
@@ -43,7 +45,7 @@ def test_a_call_that_nobody_offered_is_shown_as_text(ask: "Ask", mock: "Mock") -
 
 @pytest.mark.parametrize("suffix", ["", "/", "/v1", "/api/"])
 def test_the_address_is_right_as_for_either_dialect(
-    ask: "Ask", wire: "Wire", speaker: "Speaker", suffix: str
+    ask: Ask, wire: Wire, speaker: "Speaker", suffix: str
 ) -> None:
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
 
@@ -52,7 +54,7 @@ def test_the_address_is_right_as_for_either_dialect(
     assert wire.requests[0][0].startswith("POST /api/chat HTTP/1.1\r\n")
 
 
-def test_only_what_was_asked_for_is_sent(ask: "Ask", wire: "Wire", speaker: "Speaker") -> None:
+def test_only_what_was_asked_for_is_sent(ask: Ask, wire: Wire, speaker: "Speaker") -> None:
     wire.answers(speaker.begins(), speaker.says("fine"), speaker.ends())
 
     ask(wire.base_url, provider="ollama")
@@ -68,7 +70,7 @@ def test_only_what_was_asked_for_is_sent(ask: "Ask", wire: "Wire", speaker: "Spe
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\n\n"])
-def test_an_answer_in_one_piece_is_read(ask: "Ask", wire: "Wire", end: str) -> None:
+def test_an_answer_in_one_piece_is_read(ask: Ask, wire: Wire, end: str) -> None:
     message = {"role": "assistant", "content": "Whole.", "thinking": "Hm."}
     reply_body = {"message": message, "done": True, "done_reason": "length", "eval_count": 2}
     wire.answers(wire.page("200 OK", json.dumps(reply_body) + end))
@@ -80,7 +82,7 @@ def test_an_answer_in_one_piece_is_read(ask: "Ask", wire: "Wire", end: str) -> N
 
 
 def test_an_older_server_that_gives_no_reason_has_stopped(
-    ask: "Ask", wire: "Wire", speaker: "Speaker"
+    ask: Ask, wire: Wire, speaker: "Speaker"
 ) -> None:
     last = speaker.sends({"message": {"content": ""}, "done": True})
     wire.answers(speaker.begins(), speaker.says("fine"), last, b"0\r\n\r\n")
@@ -88,7 +90,7 @@ def test_an_older_server_that_gives_no_reason_has_stopped(
     assert ask(wire.base_url, provider="ollama").finish.stop_reason == "stop"
 
 
-def test_lines_are_read_however_they_are_cut(ask: "Ask", wire: "Wire", speaker: "Speaker") -> None:
+def test_lines_are_read_however_they_are_cut(ask: Ask, wire: Wire, speaker: "Speaker") -> None:
     said = json.dumps({"message": {"content": "é😀"}, "done": False}, ensure_ascii=False)
     pieces = [wire.part(bytes([byte])) for byte in f"{said}\r\n\r\n".encode()]
     wire.answers(speaker.begins(), *pieces, speaker.ends())
@@ -97,7 +99,7 @@ def test_lines_are_read_however_they_are_cut(ask: "Ask", wire: "Wire", speaker: 
 
 
 def test_a_failure_in_the_middle_is_told_in_its_words(
-    ask: "Ask", wire: "Wire", speaker: "Speaker"
+    ask: Ask, wire: Wire, speaker: "Speaker"
 ) -> None:
     broken = speaker.sends({"error": "model runner has unexpectedly stopped"})
     wire.answers(speaker.begins(), speaker.says("so far"), broken, b"0\r\n\r\n")
@@ -106,7 +108,7 @@ def test_a_failure_in_the_middle_is_told_in_its_words(
         ask(wire.base_url, provider="ollama")
 
 
-def test_an_unknown_model_is_told_with_what_to_set(ask: "Ask", wire: "Wire") -> None:
+def test_an_unknown_model_is_told_with_what_to_set(ask: Ask, wire: Wire) -> None:
     wire.answers(wire.page("404 Not Found", '{"error": "model \'m\' not found"}'))
 
     with pytest.raises(ProviderRefused, match=r"'m' not found Check TURNSTONE_MODEL"):

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.unit.agents.providers.calls import Ask
+from tests.unit.agents.providers.wire import Wire
+
 if TYPE_CHECKING:
     from agents.providers.choice import RemoteName
-    from tests.unit.agents.providers.conftest import Ask, Wire
     from tests.unit.agents.providers.dialects.conftest import Speaker
 
 
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     ],
 )
 def test_a_model_without_a_temperature_is_asked_without_and_the_record_shows_it(
-    ask: "Ask",
-    wire: "Wire",
+    ask: Ask,
+    wire: Wire,
     speaker_of: "Callable[[RemoteName], Speaker]",
     provider: "RemoteName",
     words: str,

@@ -6,7 +6,6 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
@@ -14,9 +13,8 @@ import pytest
 from agents.control import Control
 from agents.errors import AgentError, Interrupted, ProviderSlow, Stopped
 from agents.providers.wire.transport import Transport, watched
-
-if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Ask, ProviderOf, Wire
+from tests.unit.agents.providers.calls import Ask, ProviderOf
+from tests.unit.agents.providers.wire import Wire
 
 PATIENT = 300.0
 
@@ -48,7 +46,7 @@ def control() -> Control:
 
 
 def test_a_stop_ends_a_server_that_is_silent_before_the_first_word(
-    ask: "Ask", wire: "Wire", control: Control
+    ask: Ask, wire: Wire, control: Control
 ) -> None:
     wire.answers(wire.HOLD)
     caller = Caller(lambda: ask(wire.base_url, control=control))
@@ -61,7 +59,7 @@ def test_a_stop_ends_a_server_that_is_silent_before_the_first_word(
 
 
 def test_a_stop_ends_a_server_that_is_silent_in_the_middle(
-    ask: "Ask", wire: "Wire", control: Control
+    ask: Ask, wire: Wire, control: Control
 ) -> None:
     wire.answers(wire.STREAM, wire.says("so far "), wire.HOLD)
     caller = Caller(lambda: ask(wire.base_url, control=control))
@@ -73,7 +71,7 @@ def test_a_stop_ends_a_server_that_is_silent_in_the_middle(
     assert wire.gone.wait(10)
 
 
-def test_a_reply_that_takes_too_long_is_hung_up_on(ask: "Ask", wire: "Wire") -> None:
+def test_a_reply_that_takes_too_long_is_hung_up_on(ask: Ask, wire: Wire) -> None:
     control = Control(PATIENT, idle_seconds=PATIENT, call_seconds=0.5)
     wire.answers(wire.STREAM, itertools.repeat(wire.part(b": still here\n\n")))
 
@@ -85,7 +83,7 @@ def test_a_reply_that_takes_too_long_is_hung_up_on(ask: "Ask", wire: "Wire") -> 
     assert wire.gone.wait(10)
 
 
-def test_a_stop_ends_a_stream_that_never_stops(ask: "Ask", wire: "Wire", control: Control) -> None:
+def test_a_stop_ends_a_stream_that_never_stops(ask: Ask, wire: Wire, control: Control) -> None:
     wire.answers(wire.STREAM, itertools.repeat(wire.part(b": still here\n\n")))
     caller = Caller(lambda: ask(wire.base_url, control=control))
     assert wire.asked.acquire(timeout=10)
@@ -96,7 +94,7 @@ def test_a_stop_ends_a_stream_that_never_stops(ask: "Ask", wire: "Wire", control
     assert wire.gone.wait(10)
 
 
-def test_a_stop_ends_the_wait_for_a_busy_server(ask: "Ask", wire: "Wire", control: Control) -> None:
+def test_a_stop_ends_the_wait_for_a_busy_server(ask: Ask, wire: Wire, control: Control) -> None:
     wire.answers(wire.page("429 Too Many Requests", "later", "Retry-After: 100"))
     caller = Caller(lambda: ask(wire.base_url, control=control))
     assert wire.asked.acquire(timeout=10)
@@ -107,7 +105,7 @@ def test_a_stop_ends_the_wait_for_a_busy_server(ask: "Ask", wire: "Wire", contro
 
 
 def test_a_stop_ends_a_request_that_the_server_does_not_take(
-    ask: "Ask", deaf_server: "Deaf", control: Control
+    ask: Ask, deaf_server: "Deaf", control: Control
 ) -> None:
     caller = Caller(lambda: ask(deaf_server.base_url, "x" * 20_000_000, control=control))
     deaf_server.accept()
@@ -118,7 +116,7 @@ def test_a_stop_ends_a_request_that_the_server_does_not_take(
 
 
 def test_a_stop_ends_a_tls_handshake_that_nobody_answers(
-    ask: "Ask", deaf_server: "Deaf", control: Control
+    ask: Ask, deaf_server: "Deaf", control: Control
 ) -> None:
     secure = deaf_server.base_url.replace("http:", "https:")
     caller = Caller(lambda: ask(secure, control=control))
@@ -130,7 +128,7 @@ def test_a_stop_ends_a_tls_handshake_that_nobody_answers(
 
 
 def test_a_stop_ends_a_silent_server_behind_tls(
-    tls_wire: "Wire", certificate: Path, control: Control
+    tls_wire: Wire, certificate: Path, control: Control
 ) -> None:
     tls_wire.answers(tls_wire.STREAM, tls_wire.says("so far "), tls_wire.HOLD)
     context = ssl.create_default_context(cafile=str(certificate))
@@ -151,7 +149,7 @@ def test_a_stop_ends_a_silent_server_behind_tls(
 
 
 def test_after_a_stop_the_server_can_be_called_again(
-    ask: "Ask", wire: "Wire", control: Control
+    ask: Ask, wire: Wire, control: Control
 ) -> None:
     wire.answers(wire.STREAM, wire.says("so far "), wire.HOLD)
     wire.answers(wire.STREAM, wire.says("a new reply"), wire.ends())
@@ -167,7 +165,7 @@ def test_after_a_stop_the_server_can_be_called_again(
 
 
 def test_a_reply_that_nobody_reads_on_lets_go_of_its_connection(
-    provider_of: "ProviderOf", wire: "Wire", control: Control
+    provider_of: ProviderOf, wire: Wire, control: Control
 ) -> None:
     wire.answers(wire.STREAM, wire.says("so far "), wire.HOLD)
     items = provider_of(wire.base_url).stream('{"messages": []}', control)
@@ -178,9 +176,7 @@ def test_a_reply_that_nobody_reads_on_lets_go_of_its_connection(
     assert wire.gone.wait(10)
 
 
-def test_a_run_that_is_already_stopped_calls_nobody(
-    ask: "Ask", wire: "Wire", control: Control
-) -> None:
+def test_a_run_that_is_already_stopped_calls_nobody(ask: Ask, wire: Wire, control: Control) -> None:
     wire.answers(wire.STREAM, wire.says("so far "), wire.ends())
     control.stop()
 

@@ -2,7 +2,6 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,12 +10,11 @@ from agents.control import Control
 from agents.errors import ConfigurationError, ProviderBusy, ProviderRefused
 from agents.events import ModelCalled
 from agents.model.model import Model
+from tests.unit.agents.providers.calls import Ask, ProviderOf
+from tests.unit.agents.providers.wire import Wire
 
-if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Ask, ProviderOf, Wire
 
-
-def test_a_server_that_recovers_is_asked_again(ask: "Ask", wire: "Wire") -> None:
+def test_a_server_that_recovers_is_asked_again(ask: Ask, wire: Wire) -> None:
     wire.answers(wire.page("503 Loading", "loading the model", "Retry-After: 0"))
     wire.answers(wire.CLOSE)
     wire.answers(wire.STREAM, wire.says("ready"), wire.ends())
@@ -24,7 +22,7 @@ def test_a_server_that_recovers_is_asked_again(ask: "Ask", wire: "Wire") -> None
     assert ask(wire.base_url).answer == "ready"
 
 
-def test_a_reply_that_has_begun_is_never_begun_again(ask: "Ask", wire: "Wire") -> None:
+def test_a_reply_that_has_begun_is_never_begun_again(ask: Ask, wire: Wire) -> None:
     error = wire.event({"error": {"message": "overloaded", "code": 503}})
     wire.answers(wire.STREAM, wire.says("so far "), error, wire.ends())
 
@@ -44,7 +42,7 @@ def test_a_reply_that_has_begun_is_never_begun_again(ask: "Ask", wire: "Wire") -
     ],
 )
 def test_a_parameter_that_the_server_does_not_know_is_left_out_from_then_on(
-    ask: "Ask", wire: "Wire", parameter: str, error: str
+    ask: Ask, wire: Wire, parameter: str, error: str
 ) -> None:
     wire.answers(wire.page("400 Bad Request", f'{{"error": "{error}"}}'))
     wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
@@ -60,7 +58,7 @@ def test_a_parameter_that_the_server_does_not_know_is_left_out_from_then_on(
 
 
 def test_the_record_of_a_call_holds_what_was_posted_in_the_end(
-    provider_of: "ProviderOf", wire: "Wire"
+    provider_of: ProviderOf, wire: Wire
 ) -> None:
     wire.answers(wire.page("400 Bad Request", '{"error": "stream_options: not permitted"}'))
     wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
@@ -73,7 +71,7 @@ def test_the_record_of_a_call_holds_what_was_posted_in_the_end(
     assert called.call.reply == "fine"
 
 
-def test_two_gaps_of_one_server_are_learnt_one_after_the_other(ask: "Ask", wire: "Wire") -> None:
+def test_two_gaps_of_one_server_are_learnt_one_after_the_other(ask: Ask, wire: Wire) -> None:
     wire.answers(wire.page("422 Unprocessable", '{"detail": "stream_options: not permitted"}'))
     wire.answers(wire.page("400 Bad Request", '{"error": "response_format is unknown"}'))
     wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
@@ -84,7 +82,7 @@ def test_two_gaps_of_one_server_are_learnt_one_after_the_other(ask: "Ask", wire:
     assert len(wire.requests) == 4
 
 
-def test_the_limit_of_tokens_gets_the_name_that_the_model_knows(ask: "Ask", wire: "Wire") -> None:
+def test_the_limit_of_tokens_gets_the_name_that_the_model_knows(ask: Ask, wire: Wire) -> None:
     error = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
     wire.answers(wire.page("400 Bad Request", f'{{"error": {{"message": "{error}"}}}}'))
     wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
@@ -95,7 +93,7 @@ def test_the_limit_of_tokens_gets_the_name_that_the_model_knows(ask: "Ask", wire
     assert "max_tokens" not in wire.requests[1][1]
 
 
-def test_a_setting_that_somebody_chose_is_not_left_out(ask: "Ask", wire: "Wire") -> None:
+def test_a_setting_that_somebody_chose_is_not_left_out(ask: Ask, wire: Wire) -> None:
     wire.answers(wire.page("400 Bad Request", """{"error": "'temperature' must be 1"}"""))
 
     with pytest.raises(ProviderRefused, match="'temperature' must be 1"):
@@ -104,7 +102,7 @@ def test_a_setting_that_somebody_chose_is_not_left_out(ask: "Ask", wire: "Wire")
     assert len(wire.requests) == 1
 
 
-def test_calls_one_after_the_other_share_a_connection(ask: "Ask", wire: "Wire") -> None:
+def test_calls_one_after_the_other_share_a_connection(ask: Ask, wire: Wire) -> None:
     wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
 
     for _ in range(3):
@@ -113,7 +111,7 @@ def test_calls_one_after_the_other_share_a_connection(ask: "Ask", wire: "Wire") 
     assert (len(wire.requests), wire.connections) == (3, 1)
 
 
-def test_many_threads_share_one_client(ask: "Ask", wire: "Wire") -> None:
+def test_many_threads_share_one_client(ask: Ask, wire: Wire) -> None:
     wire.answers(wire.STREAM, wire.says("fine"), wire.ends())
 
     with ThreadPoolExecutor(32) as pool:
@@ -123,7 +121,7 @@ def test_many_threads_share_one_client(ask: "Ask", wire: "Wire") -> None:
 
 
 def test_variables_of_the_sdk_send_nothing_to_any_server(
-    ask: "Ask", wire: "Wire", key: str, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, wire: Wire, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-secret")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "project-secret")
@@ -139,7 +137,7 @@ def test_variables_of_the_sdk_send_nothing_to_any_server(
 
 @pytest.mark.parametrize("key", ["sk-a\nb", "sk a", "sk-ü"])
 def test_a_key_that_no_header_can_hold_is_named_without_being_shown(
-    provider_of: "ProviderOf", key: str
+    provider_of: ProviderOf, key: str
 ) -> None:
     with pytest.raises(ConfigurationError) as failure:
         provider_of("http://127.0.0.1:9/v1", key=key)
@@ -147,7 +145,7 @@ def test_a_key_that_no_header_can_hold_is_named_without_being_shown(
     assert key not in str(failure.value)
 
 
-def test_a_provider_shows_no_key(provider_of: "ProviderOf", key: str) -> None:
+def test_a_provider_shows_no_key(provider_of: ProviderOf, key: str) -> None:
     provider = provider_of("http://127.0.0.1:9/v1")
 
     assert key not in repr(provider)
@@ -155,7 +153,7 @@ def test_a_provider_shows_no_key(provider_of: "ProviderOf", key: str) -> None:
 
 
 def test_a_server_elsewhere_is_called_through_the_proxy_of_the_environment(
-    ask: "Ask", wire: "Wire", monkeypatch: pytest.MonkeyPatch
+    ask: Ask, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", f"http://{wire.place}")
     monkeypatch.setenv("no_proxy", "elsewhere.example")
@@ -168,7 +166,7 @@ def test_a_server_elsewhere_is_called_through_the_proxy_of_the_environment(
 
 
 def test_a_server_of_this_machine_is_called_past_the_proxy(
-    ask: "Ask", wire: "Wire", monkeypatch: pytest.MonkeyPatch
+    ask: Ask, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     monkeypatch.delenv("no_proxy", raising=False)
@@ -178,7 +176,7 @@ def test_a_server_of_this_machine_is_called_past_the_proxy(
 
 
 def test_a_proxy_of_another_kind_is_named(
-    provider_of: "ProviderOf", monkeypatch: pytest.MonkeyPatch
+    provider_of: ProviderOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("https_proxy", "socks5://127.0.0.1:1")
     monkeypatch.setenv("no_proxy", "elsewhere.example")

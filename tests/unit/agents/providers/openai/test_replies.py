@@ -1,19 +1,16 @@
 """What a well-behaved server sends, as a third party's mock of OpenAI sends it."""
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from agents.contracts import Message, Purpose, Role, Usage
 from agents.control import Control
 from agents.errors import OutOfTime, ProviderBusy, ProviderRefused
 from agents.providers.base import ModelRequest
+from tests.unit.agents.providers.calls import Ask, ProviderOf
+from tests.unit.agents.providers.mock import Mock
 
-if TYPE_CHECKING:
-    from tests.unit.agents.providers.conftest import Ask, Mock, ProviderOf
 
-
-def test_a_reply_comes_in_pieces_with_its_end_and_its_count(ask: "Ask", mock: "Mock") -> None:
+def test_a_reply_comes_in_pieces_with_its_end_and_its_count(ask: Ask, mock: Mock) -> None:
     usage = {"prompt_tokens": 7, "completion_tokens": 3}
     mock.answers(
         {
@@ -30,7 +27,7 @@ def test_a_reply_comes_in_pieces_with_its_end_and_its_count(ask: "Ask", mock: "M
     assert reply.finish.usage == Usage(input_tokens=7, output_tokens=3)
 
 
-def test_reasoning_is_told_from_the_answer(ask: "Ask", mock: "Mock") -> None:
+def test_reasoning_is_told_from_the_answer(ask: Ask, mock: Mock) -> None:
     mock.answers(
         {
             "match": {"userMessage": "hello"},
@@ -43,7 +40,7 @@ def test_reasoning_is_told_from_the_answer(ask: "Ask", mock: "Mock") -> None:
     assert (reply.reasoning, reply.answer) == ("Six times seven.", "42")
 
 
-def test_the_server_is_sent_exactly_what_was_asked_for(ask: "Ask", mock: "Mock") -> None:
+def test_the_server_is_sent_exactly_what_was_asked_for(ask: Ask, mock: Mock) -> None:
     mock.answers({"match": {"userMessage": "list"}, "response": {"content": "{}"}})
 
     ask(
@@ -70,7 +67,7 @@ def test_the_server_is_sent_exactly_what_was_asked_for(ask: "Ask", mock: "Mock")
     }
 
 
-def test_nothing_is_sent_that_was_not_asked_for(ask: "Ask", mock: "Mock") -> None:
+def test_nothing_is_sent_that_was_not_asked_for(ask: Ask, mock: Mock) -> None:
     mock.answers({"match": {"userMessage": "plain"}, "response": {"content": "ok"}})
 
     ask(mock.base_url, "plain")
@@ -84,7 +81,7 @@ def test_nothing_is_sent_that_was_not_asked_for(ask: "Ask", mock: "Mock") -> Non
     }
 
 
-def test_a_server_that_asks_for_patience_gets_it(ask: "Ask", mock: "Mock") -> None:
+def test_a_server_that_asks_for_patience_gets_it(ask: Ask, mock: Mock) -> None:
     mock.answers(
         {
             "match": {"userMessage": "busy", "sequenceIndex": 0},
@@ -99,7 +96,7 @@ def test_a_server_that_asks_for_patience_gets_it(ask: "Ask", mock: "Mock") -> No
     assert [entry["response"]["status"] for entry in mock.journal()] == [429, 200]
 
 
-def test_patience_that_the_run_has_not_got_is_not_begun(ask: "Ask", mock: "Mock") -> None:
+def test_patience_that_the_run_has_not_got_is_not_begun(ask: Ask, mock: Mock) -> None:
     mock.answers(
         {
             "match": {"userMessage": "busy"},
@@ -114,12 +111,12 @@ def test_patience_that_the_run_has_not_got_is_not_begun(ask: "Ask", mock: "Mock"
     assert len(mock.journal()) == 1
 
 
-def test_an_unknown_model_is_refused_in_the_servers_words(ask: "Ask", mock: "Mock") -> None:
+def test_an_unknown_model_is_refused_in_the_servers_words(ask: Ask, mock: Mock) -> None:
     with pytest.raises(ProviderRefused, match=r"No fixture matched.*TURNSTONE_MODEL"):
         ask(mock.base_url, "nobody knows this")
 
 
-def test_a_slow_reply_ends_with_the_runs_time(ask: "Ask", mock: "Mock") -> None:
+def test_a_slow_reply_ends_with_the_runs_time(ask: Ask, mock: Mock) -> None:
     mock.answers(
         {
             "match": {"userMessage": "slow"},
@@ -133,7 +130,7 @@ def test_a_slow_reply_ends_with_the_runs_time(ask: "Ask", mock: "Mock") -> None:
 
 
 def test_bodies_of_one_conversation_share_their_beginning(
-    provider_of: "ProviderOf",
+    provider_of: ProviderOf,
 ) -> None:
     provider = provider_of("http://127.0.0.1:9/v1")
     first = Message(role=Role.USER, content="What is 6 — 7?")
@@ -147,7 +144,7 @@ def test_bodies_of_one_conversation_share_their_beginning(
 
 
 def test_half_a_character_does_not_break_a_body(
-    provider_of: "ProviderOf",
+    provider_of: ProviderOf,
 ) -> None:
     provider = provider_of("http://127.0.0.1:9/v1")
     message = Message.model_construct(role=Role.USER, content="half \ud83d")
