@@ -9,7 +9,7 @@ from django.test import Client
 from chat.models import Run, User
 from chat.stream.render import render_turn
 from tests.integration.reading.answers import text_of
-from tests.integration.reading.pages.test_page_transcript import stored_call
+from tests.integration.reading.stored_calls import stored_call
 
 TellRun = Callable[..., Run]
 Browse = Callable[[User], Client]

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from chat.models import Run, User
 from chat.runs.worker.claim import claim
-from tests.integration.reading.pages.test_page_transcript import stored_call
+from tests.integration.reading.stored_calls import stored_call
 
 TellRun = Callable[..., Run]
 NAMES = ["conversation", "run", "turn", "modelcall", "policy", "policyversion", "user"]

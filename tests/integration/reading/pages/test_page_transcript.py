@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -13,40 +12,11 @@ from django.utils import timezone
 
 from chat.models import ModelCall, Piece, Run, User
 from chat.models.request import digest_of, piece_digest
-from chat.transcripts.fold import fold
 from tests.integration.reading.answers import text_of
+from tests.integration.reading.stored_calls import request_of, stored_call
 
 TellRun = Callable[..., Run]
 Browse = Callable[[User], Client]
-
-
-def stored_call(run: Run, index: int, request: str, **fields: Any) -> ModelCall:
-    """Store a call whose request shares what it can with the call before."""
-    before = run.model_calls.order_by("index").last()
-    shared = 0
-    if before is not None:
-        base = ModelCall.objects.with_request(run, before.index).request
-        while shared < min(len(base), len(request)) and base[shared] == request[shared]:
-            shared += 1
-    defaults: dict[str, Any] = {
-        "turn_index": index,
-        "attempt": 1,
-        "purpose": "think",
-        "provider": "openai",
-        "model": "test-model",
-        "base": before,
-        "shared": shared,
-        "rest": request[shared:],
-        "digest": digest_of(request),
-        "started_at": timezone.now(),
-        "seconds": 0.5,
-    }
-    return ModelCall.objects.create(run=run, index=index, **defaults | fields)
-
-
-def request_of(*contents: str) -> str:
-    messages = [{"role": "user", "content": content} for content in contents]
-    return json.dumps({"model": "test-model", "messages": messages})
 
 
 @pytest.fixture
@@ -162,63 +132,6 @@ def test_a_page_holds_a_hundred_turns_and_stays_small(
 @pytest.mark.parametrize("turn", ["0", "-3", "x", "9" * 50, "121"])
 def test_a_strange_turn_number_does_no_harm(run: Run, ada: User, browse: Browse, turn: str) -> None:
     assert browse(ada).get(f"/runs/{run.pk}/?turn={turn}").status_code == 200
-
-
-def test_a_long_observation_is_folded_and_can_be_had_whole(
-    ada: User, tell: TellRun, browse: Browse
-) -> None:
-    text = "".join(f"line {i}\n" for i in range(9000))
-    run = tell(ada, {"observation": text})
-    browser = browse(ada)
-    address = f"/runs/{run.pk}/turns/1/actions/1/observation.txt"
-
-    page = browser.get(f"/runs/{run.pk}/").content.decode()
-    whole = browser.get(address)
-    unfolded = browser.get(address, headers={"HX-Request": "true"}).content.decode()
-
-    assert "line 0" in page
-    assert "line 8999" in page
-    assert "line 4500" not in page
-    assert address in page
-    assert whole.content.decode() == text
-    assert whole.headers["X-Content-Type-Options"] == "nosniff"
-    assert "line 4500" in unfolded
-
-
-def test_a_very_long_observation_comes_in_steps_of_which_none_is_long(
-    ada: User, tell: TellRun, browse: Browse
-) -> None:
-    text = "".join(f"line {i}\n" for i in range(60_000))
-    run = tell(ada, {"observation": text})
-    browser = browse(ada)
-
-    page = browser.get(f"/runs/{run.pk}/").content.decode()
-    (url,) = re.findall(r'hx-get="([^"]*observation.txt)"', page)
-    shown, lengths = fold(text).head, []
-    while url:
-        step = browser.get(url, headers={"HX-Request": "true"}).content.decode()
-        (piece,) = re.findall(r'text--whole" dir="auto">(.*?)</div>', step, re.DOTALL)
-        shown += piece
-        lengths.append(len(step))
-        url = next(iter(re.findall(r'hx-get="([^"]*)"', step)), "")
-
-    assert f"Show more of {len(text):,} characters" in page
-    assert shown + fold(text).tail == text
-    assert max(lengths) < 101_000
-    assert len(lengths) == 7
-
-
-@pytest.mark.parametrize("place", ["x", "-1", "9" * 9, "9" * 50])
-def test_a_strange_place_in_an_observation_does_no_harm(
-    ada: User, tell: TellRun, browse: Browse, place: str
-) -> None:
-    run = tell(ada, {"observation": "x\n" * 20_000})
-    address = f"/runs/{run.pk}/turns/1/actions/1/observation.txt?from={place}"
-
-    answer = browse(ada).get(address, headers={"HX-Request": "true"})
-
-    assert answer.status_code == 200
-    assert len(answer.content) < 101_000
 
 
 def test_the_waterfall_is_of_the_whole_run_and_shows_model_and_tool_apart(

@@ -1,43 +1,16 @@
-import base64
-import os
 from collections.abc import Callable
-from datetime import timedelta
-from io import StringIO
-from typing import Any
 
 import pytest
 from django.contrib.postgres.search import SearchVector
-from django.core.management import call_command
 from django.db.models import Value
-from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from chat.models import Run, TurnDocument, User
-from chat.search.documents.runs import index_run_ended
-from chat.search.find import PAGE_LENGTH, FoundPage, find
+from chat.search.find import find
 from chat.search.language.fields import QueryError
 from chat.search.language.query import parse
-from chat.search.place import Place
-from chat.search.tally import tally
+from tests.integration.reading.search.found import EVERYTHING, found
 
 TellRun = Callable[..., Run]
-
-
-def found(user: User, text: str) -> list[int]:
-    """Return the runs of the turns that fit, oldest first."""
-    page = find(user, parse(text))
-    turns = TurnDocument.objects.filter(pk__in=page.turn_ids).order_by("pk")
-    return list(turns.values_list("run_document", flat=True))
-
-
-EVERYTHING = {
-    "thought": "The requests were timing out; I'm running it twice.",
-    "plan": {"goals": ["Find the lighthouse."]},
-    "tool": "python_repl",
-    "inputs": {"code": "import foo_bar\nfoo_bar.baz(3.14)", "nested": [{"deep_key": "treasure"}]},
-    "observation": "See https://example.com/a/b?x=1 for C++ and 東京の人口 مرحبا 🚀 don't",
-}
 
 
 @pytest.mark.parametrize(
@@ -208,14 +181,6 @@ def test_a_tool_that_only_others_used_is_not_named(ada: User, bob: User, tell: T
         find(ada, parse("tool:bobs_secret"))
 
 
-def test_a_live_run_is_found_by_what_it_does_now(ada: User, tell: TellRun) -> None:
-    run = tell(ada, {"thought": "hm"}, status="running")
-    Run.objects.filter(pk=run.pk).update(status="interrupted", lease_until=None)
-
-    assert found(ada, "status:interrupted") == [run.pk]
-    assert found(ada, "status:running") == []
-
-
 def test_a_member_finds_only_their_own_turns(ada: User, bob: User, tell: TellRun) -> None:
     mine = tell(ada, {"thought": "shared word"})
     tell(bob, {"thought": "shared word"})
@@ -231,138 +196,3 @@ def test_a_reviewer_finds_everyones_turns(ada: User, bob: User, rita: User, tell
     assert found(rita, "shared user:bob") == runs[1:]
     assert found(rita, "shared -user:bob") == runs[:1]
     assert found(rita, "shared user:bob user:ada") == runs
-
-
-def test_what_only_the_run_says_is_found_at_its_last_turn(ada: User, tell: TellRun) -> None:
-    run = tell(ada, {}, {}, status="exhausted", answer="A best guess.", message="Out of turns.")
-
-    page = find(ada, parse('"best guess" "out of turns"'))
-
-    assert list(page.turn_ids) == [run.turns.get(index=1).pk]
-
-
-def test_a_turn_that_was_never_indexed_is_once_its_run_has_ended(ada: User, tell: TellRun) -> None:
-    run = tell(ada, {"thought": "forgotten"}, status="failed")
-    TurnDocument.objects.all().delete()
-
-    index_run_ended(run)
-
-    assert found(ada, "forgotten status:failed") == [run.pk]
-
-
-@pytest.mark.parametrize(
-    "huge",
-    [
-        pytest.param(base64.b64encode(os.urandom(5_000_000)).decode(), id="5 MB of base64"),
-        pytest.param(" ".join(f"{n:x}" for n in range(300_000)), id="300,000 different words"),
-        pytest.param("".join(map(chr, range(0x20000, 0x30000))) * 4, id="rare characters"),
-        pytest.param(
-            " ".join("\ufdf2" * 8 + chr(0x10400 + n % 80) + f"{n:x}" for n in range(20_000)),
-            id="different words that grow when folded",
-        ),
-        pytest.param("\ufdfa" * 300_000, id="ligatures of 18 letters"),
-        pytest.param("x" * 5_000_000, id="one word of 5 MB"),
-    ],
-)
-def test_a_huge_observation_does_not_lose_the_turn(ada: User, tell: TellRun, huge: str) -> None:
-    run = tell(ada, {"thought": "The needle.", "observation": huge})
-
-    assert found(ada, "needle") == [run.pk]
-    assert TurnDocument.objects.get(run_document=run.pk).is_cut
-
-
-def test_huge_inputs_do_not_crowd_out_the_thought(ada: User, tell: TellRun) -> None:
-    run = tell(ada, {"thought": "needle", "tool": "f", "inputs": {"code": "x y " * 500_000}})
-
-    assert found(ada, "needle") == [run.pk]
-
-
-def test_a_turn_of_ordinary_length_is_not_cut(ada: User, tell: TellRun) -> None:
-    run = tell(ada, EVERYTHING)
-
-    assert not TurnDocument.objects.get(run_document=run.pk).is_cut
-
-
-def test_paging_shows_every_turn_once_in_both_directions(ada: User, tell: TellRun) -> None:
-    for _ in range(12):
-        tell(ada, *[{"thought": "common"}] * 6)
-    everything = list(TurnDocument.objects.order_by("-pk").values_list("pk", flat=True))
-
-    for text in ("common", "common policy:explicit", "", "-absent"):
-        forwards = [find(ada, parse(text))]
-        while forwards[-1].older is not None:
-            forwards.append(find(ada, parse(text), before=forwards[-1].older))
-        back = [forwards[-1]]
-        while back[-1].newer is not None:
-            back.append(find(ada, parse(text), after=back[-1].newer))
-
-        assert [i for page in forwards for i in page.turn_ids] == everything
-        assert sorted({i for page in back for i in page.turn_ids}, reverse=True) == everything
-        assert back[-1].turn_ids == forwards[0].turn_ids
-
-
-def test_paging_past_the_end_is_an_empty_page(ada: User, tell: TellRun) -> None:
-    tell(ada, {})
-
-    now = timezone.now()
-    assert find(ada, parse(""), before=Place(now - timedelta(days=1), 1)) == FoundPage([])
-    assert len(find(ada, parse(""), after=Place(now + timedelta(days=1), 1)).turn_ids) == 1
-
-
-def test_one_full_page_has_no_other_beside_it(ada: User, tell: TellRun) -> None:
-    tell(ada, *[{"thought": "common"}] * PAGE_LENGTH)
-
-    page = find(ada, parse("common"))
-
-    assert (len(page.turn_ids), page.newer, page.older) == (PAGE_LENGTH, None, None)
-
-
-def test_what_fits_is_counted_by_field(ada: User, bob: User, tell: TellRun) -> None:
-    tell(ada, {"thought": "common", "tool": "f", "inputs": {}}, {"thought": "common"})
-    tell(ada, {"thought": "common"}, policy="implicit", status="failed")
-    tell(bob, {"thought": "common"})
-
-    counted = tally(ada, parse("common"))
-
-    assert counted is not None
-    assert (counted.total, counted.is_all) == (3, True)
-    assert counted.counts == {
-        "policy": [("explicit", 2), ("implicit", 1)],
-        "tool": [("f", 1)],
-        "status": [("succeeded", 2), ("failed", 1)],
-    }
-
-
-@settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(text=st.text(max_size=80) | st.text(alphabet="ab:\"- \\&|!()*<>'%_toluser", max_size=40))
-def test_no_text_breaks_the_search(rita: User, text: str) -> None:
-    try:
-        query = parse(text)
-        page: Any = find(rita, query)
-        counted: Any = tally(rita, query)
-    except QueryError:
-        return
-
-    assert (page, counted.total) == (FoundPage([]), 0)
-
-
-def test_every_turn_can_be_indexed_anew(ada: User, tell: TellRun) -> None:
-    ended = tell(ada, {"thought": "alpha"}, {"thought": "alpha"}, message="omega")
-    live = tell(ada, {"thought": "alpha"}, status="running")
-    is_open = {"thought": "alpha", "status": "open", "ended_at": None}
-    waiting = tell(ada, is_open, status="waiting")
-    TurnDocument.objects.filter(run_document__in=[live.pk, waiting.pk]).delete()
-    TurnDocument.objects.update(words=SearchVector(Value("stale")))
-    said = StringIO()
-
-    call_command("index_turns", stdout=said)
-
-    assert said.getvalue() == "4 turns can be found.\n"
-    assert found(ada, "alpha") == [ended.pk, ended.pk, live.pk, waiting.pk]
-    assert found(ada, "status:waiting") == [waiting.pk]
-    assert found(ada, "omega") == [ended.pk]
-    assert found(ada, "stale") == []
