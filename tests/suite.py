@@ -32,6 +32,8 @@ COMPUTES = ("tests/unit", "tests/conformance")
 SQL = (
     "tests/integration/reading",
     f"{RUNS}/queue/test_queue.py",
+    f"{RUNS}/queue/test_queue_at_once.py",
+    f"{RUNS}/queue/test_queue_rows.py",
     f"{RUNS}/queue/test_ask.py",
     "tests/integration/operations/test_backup.py",
 )

@@ -1,6 +1,7 @@
 """Which tests are run against a mistake in a file: those that are about it, the quickest first."""
 
 RUNS, LIVE, UNIT = "tests/integration/runs", "tests/integration/live", "tests/unit/chat"
+PAGES = "tests/integration/reading/pages"
 
 _FOLLOW = (
     f"{LIVE}/streams/test_follow.py",
@@ -12,14 +13,35 @@ _NEWS = (
     f"{LIVE}/transports/test_watched.py",
     f"{LIVE}/streams/test_told_once.py",
 )
+_HELD = (
+    f"{RUNS}/worker/test_stop.py",
+    f"{RUNS}/worker/test_lease.py",
+    f"{RUNS}/worker/test_leaving.py",
+    f"{RUNS}/worker/test_connections.py",
+)
+_QUEUE = (
+    f"{RUNS}/queue/test_queue.py",
+    f"{RUNS}/queue/test_queue_at_once.py",
+    f"{RUNS}/queue/test_queue_rows.py",
+)
+_ASKED_ABOUT = (
+    f"{RUNS}/approvals/test_approvals.py",
+    f"{RUNS}/approvals/test_answers.py",
+    f"{RUNS}/approvals/test_waiting_run.py",
+)
+_CONVERSATION_PAGES = (
+    f"{PAGES}/test_page_conversation.py",
+    f"{PAGES}/test_page_asking.py",
+    f"{PAGES}/test_page_conversations.py",
+)
 _STORED = (
     f"{RUNS}/record/test_indexed_turns.py",
     f"{RUNS}/policies/test_whole_run.py",
     f"{RUNS}/worker/test_held_calls.py",
-    f"{RUNS}/worker/test_stop_and_lease.py",
+    *_HELD,
     f"{RUNS}/worker/test_bad_days.py",
 )
-_APPROVALS = (f"{RUNS}/approvals/test_approvals.py", f"{RUNS}/approvals/test_approval_and_death.py")
+_APPROVALS = (*_ASKED_ABOUT, f"{RUNS}/approvals/test_approval_and_death.py")
 
 TESTS: dict[str, tuple[str, ...]] = {
     "chat/runs/allowance.py": (f"{RUNS}/queue/test_allowance.py", f"{RUNS}/worker/test_clocks.py"),
@@ -37,16 +59,16 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{RUNS}/record/test_model_calls.py",
         f"{RUNS}/record/test_redacted_pieces.py",
     ),
-    "chat/runs/worker/pool.py": (f"{RUNS}/queue/test_queue.py", f"{RUNS}/worker/test_worker.py"),
+    "chat/runs/worker/pool.py": (*_QUEUE, f"{RUNS}/worker/test_worker.py"),
     "chat/runs/lease.py": (
-        f"{RUNS}/worker/test_stop_and_lease.py",
+        *_HELD,
         f"{RUNS}/worker/test_time_used.py",
     ),
-    "chat/runs/queue.py": (f"{RUNS}/queue/test_queue.py", f"{RUNS}/queue/test_lanes.py"),
+    "chat/runs/queue.py": (*_QUEUE, f"{RUNS}/queue/test_lanes.py"),
     "chat/runs/worker/claim.py": (
-        f"{RUNS}/queue/test_queue.py",
+        *_QUEUE,
         f"{RUNS}/queue/test_lanes.py",
-        f"{RUNS}/worker/test_stop_and_lease.py",
+        *_HELD,
         f"{RUNS}/worker/test_time_used.py",
     ),
     "chat/runs/worker/log_context.py": (
@@ -54,25 +76,25 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/unit/project/test_logging.py",
     ),
     "chat/runs/models_offered.py": (
-        "tests/integration/reading/pages/test_page_conversation.py",
+        *_CONVERSATION_PAGES,
         "tests/integration/test_health.py",
     ),
     "chat/runs/db_retry.py": (
         f"{UNIT}/test_lease_lost.py",
-        f"{RUNS}/worker/test_stop_and_lease.py",
+        *_HELD,
         "tests/integration/test_database_comes_back.py",
         f"{RUNS}/worker/test_time_used.py",
     ),
     "chat/runs/worker/providers.py": (
-        f"{RUNS}/worker/test_run_slots.py",
+        f"{RUNS}/worker/slots/test_run_slots.py",
         f"{RUNS}/worker/test_bad_days.py",
     ),
     "chat/runs/validation.py": (f"{RUNS}/queue/test_ask.py",),
     "chat/runs/worker/reaper.py": (
-        f"{RUNS}/worker/test_stop_and_lease.py",
-        f"{RUNS}/approvals/test_approvals.py",
+        *_HELD,
+        *_ASKED_ABOUT,
         f"{RUNS}/queue/test_queue_repair.py",
-        f"{RUNS}/queue/test_queue.py",
+        *_QUEUE,
         f"{LIVE}/streams/test_interrupted.py",
         f"{RUNS}/worker/test_worker.py",
     ),
@@ -80,27 +102,28 @@ TESTS: dict[str, tuple[str, ...]] = {
     "chat/runs/worker/queue_repair.py": (f"{RUNS}/queue/test_queue_repair.py",),
     "chat/runs/worker/worker.py": (
         f"{RUNS}/worker/test_closing.py",
-        f"{RUNS}/worker/test_stop_and_lease.py",
+        *_HELD,
         f"{RUNS}/worker/test_worker.py",
     ),
     "chat/runs/worker/attempt.py": (
         *_STORED,
         f"{RUNS}/worker/test_time_used.py",
-        f"{RUNS}/approvals/test_approvals.py",
+        *_ASKED_ABOUT,
     ),
     "chat/runs/worker/alive.py": ("tests/integration/test_health.py",),
     "chat/runs/worker/slots.py": (
-        f"{RUNS}/worker/test_slots.py",
-        f"{RUNS}/worker/test_run_slots.py",
+        f"{RUNS}/worker/slots/test_slots.py",
+        f"{RUNS}/worker/slots/test_pauses.py",
+        f"{RUNS}/worker/slots/test_run_slots.py",
     ),
     "chat/runs/spent.py": (f"{RUNS}/policies/test_budget.py",),
     "chat/runs/ending.py": (
         f"{RUNS}/worker/test_held_calls.py",
-        f"{RUNS}/worker/test_stop_and_lease.py",
+        *_HELD,
         f"{RUNS}/policies/test_whole_run.py",
         f"{RUNS}/policies/test_budget.py",
     ),
-    "chat/runs/stop.py": (f"{RUNS}/worker/test_stop_and_lease.py", *_FOLLOW),
+    "chat/runs/stop.py": (*_HELD, *_FOLLOW),
     "chat/runs/stored_json.py": (f"{RUNS}/worker/test_bad_days.py",),
     "chat/runs/record/rows.py": (f"{RUNS}/record/test_several_actions.py", *_STORED),
     "chat/runs/record/statements.py": (f"{RUNS}/record/test_model_calls.py", *_STORED),
@@ -108,15 +131,16 @@ TESTS: dict[str, tuple[str, ...]] = {
     "chat/runs/tools.py": (f"{RUNS}/policies/test_tools_of_a_run.py",),
     "chat/runs/wake.py": (f"{RUNS}/worker/test_redis_away.py", f"{RUNS}/queue/test_ask.py"),
     "chat/runs/worker/heartbeat.py": (
-        f"{RUNS}/worker/test_stop_and_lease.py",
+        *_HELD,
         f"{RUNS}/worker/test_time_used.py",
         f"{RUNS}/worker/test_worker.py",
         f"{RUNS}/worker/test_stop_everywhere.py",
     ),
     "chat/runs/words.py": (
         f"{UNIT}/pages/test_words.py",
-        "tests/integration/reading/pages/test_page_conversation.py",
-        "tests/integration/reading/pages/test_page_transcript.py",
+        *_CONVERSATION_PAGES,
+        f"{PAGES}/test_page_transcript.py",
+        f"{PAGES}/test_page_observation.py",
     ),
     "chat/stream/announce.py": (
         f"{LIVE}/streams/test_stream_kept.py",
@@ -127,7 +151,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "chat/stream/answers.py": (
         f"{UNIT}/test_markdown.py",
-        "tests/integration/reading/pages/test_page_answers.py",
+        f"{PAGES}/test_page_answers.py",
     ),
     "chat/stream/channel.py": (
         f"{UNIT}/live/test_channel.py",

@@ -11,32 +11,17 @@ from django.utils import timezone
 from agents.policies import POLICIES
 from agents.policies.spec import PolicySpec
 from chat.models import Action, Conversation, ModelCall, Policy, Run, RunStatus, Turn
-from chat.operations.verify import Verdict, verify
+from chat.operations.verify import Verdict
 from chat.runs.ask import ask
 from chat.runs.resume import history
 from chat.runs.stop import stop
 from tests.integration.here import here
+from tests.integration.runs.record.verdicts import verdict
 
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
 MULTIPLICATION = CALCULATION.replace("6 * 7", "6 * 8")
 ANSWER = "Thought: I know now.\nFinal Answer: It is **42**."
 TOOLS = ("calculator", "convert_units", "current_time")
-
-
-def verdict(run: Run) -> tuple[Verdict, str]:
-    run.refresh_from_db()
-    found = verify(run)
-    return found.verdict, found.found
-
-
-@pytest.fixture
-def answered(asked: Callable[..., Run]) -> Run:
-    """Make a run of two turns that was answered."""
-    run = asked([{"say": CALCULATION}, {"say": ANSWER}], tools=("calculator",))
-    here().work(run.pk)
-    run.refresh_from_db()
-    assert run.status == RunStatus.SUCCEEDED
-    return run
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -124,106 +109,6 @@ def test_a_live_run_is_compared_as_far_as_it_is_stored(answered: Run) -> None:
     answered.turns.filter(index=1).delete()
 
     assert verdict(answered) == (Verdict.AGREES, "")
-
-
-@pytest.mark.parametrize(
-    ("change", "found"),
-    [
-        ({"thought": "something else"}, "thought.text in turn 1: stored 'something else'"),
-        ({"kind": "thought"}, "thought.kind in turn 1"),
-        ({"index": 7}, "its turns are not numbered without a gap"),
-        ({"status": "open", "ended_at": None}, "a turn before the last was never completed"),
-        ({"attempt": 9}, "a turn is of an attempt that never was"),
-    ],
-)
-def test_a_turn_that_was_changed_is_named(
-    answered: Run, change: dict[str, Any], found: str
-) -> None:
-    Turn.objects.filter(run=answered, index=0).update(**change)
-
-    told, words = verdict(answered)
-
-    assert (told, words[: len(found)]) == (Verdict.DIFFERS, found)
-
-
-@pytest.mark.parametrize(
-    ("change", "found"),
-    [
-        ({"inputs": {"expression": "1"}}, 'action in turn 1: stored {"tool":"calculator"'),
-        ({"tool": "clock"}, 'action in turn 1: stored {"tool":"clock"'),
-        (
-            {"observation": None, "ended_at": None},
-            "what comes next in turn 1: stored nothing, replayed an observation",
-        ),
-    ],
-)
-def test_an_action_that_was_changed_is_named(
-    answered: Run, change: dict[str, Any], found: str
-) -> None:
-    Action.objects.filter(turn__run=answered).update(**change)
-
-    told, words = verdict(answered)
-
-    assert (told, words[: len(found)]) == (Verdict.DIFFERS, found)
-
-
-@pytest.mark.parametrize(
-    ("change", "found"),
-    [
-        ({"answer": "It is 43."}, "answer at the end: stored 'It is 43.'"),
-        ({"reason": "asked"}, "reason at the end"),
-        ({"status": "exhausted", "reason": "turns"}, "status at the end"),
-        ({"partial": True}, "partial at the end: stored True, replayed False"),
-        ({"message": "Done."}, "message at the end: stored 'Done.', replayed ''"),
-        ({"output_tokens": 7}, "its calls made 0 tokens and it says 7"),
-    ],
-)
-def test_an_end_that_was_changed_is_named(
-    answered: Run, change: dict[str, Any], found: str
-) -> None:
-    Run.objects.filter(pk=answered.pk).update(**change)
-
-    told, words = verdict(answered)
-
-    assert (told, words[: len(found)]) == (Verdict.DIFFERS, found)
-
-
-def test_a_missing_turn_is_named(answered: Run) -> None:
-    answered.turns.filter(index=1).delete()
-
-    assert verdict(answered) == (
-        Verdict.DIFFERS,
-        "what comes next at the end: stored nothing, replayed turn 2",
-    )
-
-
-def test_a_missing_call_is_named(answered: Run) -> None:
-    answered.model_calls.filter(index=1).delete()
-
-    told, words = verdict(answered)
-
-    assert (told, words) == (
-        Verdict.DIFFERS,
-        "what comes next in turn 2: stored nothing, replayed a call to think",
-    )
-
-
-def test_a_changed_reply_is_found_by_the_turn_it_led_to(answered: Run) -> None:
-    ModelCall.objects.filter(run=answered, index=0).update(reply=MULTIPLICATION)
-
-    told, words = verdict(answered)
-
-    assert told is Verdict.DIFFERS
-    assert words.startswith("action in turn 1")
-
-
-def test_a_changed_request_does_not_add_up(answered: Run) -> None:
-    answered.pieces.filter(text__contains="Observation").update(text="something else")
-
-    told, words = verdict(answered)
-
-    assert told is Verdict.DIFFERS
-    assert "its request cannot be rebuilt" in words
 
 
 def test_a_run_whose_requests_were_redacted_agrees(answered: Run) -> None:

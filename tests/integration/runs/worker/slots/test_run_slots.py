@@ -2,11 +2,8 @@
 
 import json
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -21,6 +18,8 @@ from chat.runs.ask import ask
 from chat.runs.stop import request_stop
 from chat.stream.streams import run_key
 from tests.integration.here import here
+from tests.integration.runs.worker.slots.lines import wait_for
+from tests.integration.runs.worker.slots.model_server import Server
 
 pytestmark = pytest.mark.services
 
@@ -33,71 +32,6 @@ def told(redis: Redis, run: Run) -> list[dict[str, Any]]:
     """Return the events of the run's stream so far."""
     entries: Any = redis.xrange(run_key(run.pk))
     return [event for _, fields in entries for event in json.loads(fields[b"d"])]
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    for _ in range(1000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("It never came to that.")
-
-
-class Server(ThreadingHTTPServer):
-    """A model server that answers when told to, and knows which models it was asked at once."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Answer)
-        self.base_url = f"http://127.0.0.1:{self.server_port}/v1"
-        self.may_answer = threading.Event()
-        self.under_way: list[str] = []
-        self.seen: list[list[str]] = []
-        self.lock = threading.Lock()
-        self.limited = 0
-        """How many requests are still answered with 429."""
-
-
-class _Answer(BaseHTTPRequestHandler):
-    server: Server
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with self._counted(asked["model"]):
-            if self.server.limited:
-                self.server.limited -= 1
-                self.send_response(429)
-                self.send_header("Retry-After", "1")
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-                return
-            self.server.may_answer.wait(30)
-        choice = {"index": 0, "delta": {"content": "Final Answer: 4"}, "finish_reason": "stop"}
-        said = f"data: {json.dumps({'choices': [choice]})}\n\ndata: [DONE]\n\n".encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Content-Length", str(len(said)))
-        self.end_headers()
-        self.wfile.write(said)
-
-    @contextmanager
-    def _counted(self, model: str) -> Iterator[None]:
-        with self.server.lock:
-            self.server.under_way.append(model)
-            self.server.seen.append(sorted(self.server.under_way))
-        yield
-        with self.server.lock:
-            self.server.under_way.remove(model)
-
-    def log_message(self, *_: object) -> None:
-        """Keep the test's output clean."""
-
-
-@pytest.fixture
-def redis(settings: Settings) -> Redis:
-    return Redis.from_url(settings.REDIS_URL)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A run ends where its user says so, and belongs to one worker at a time."""
+"""A run belongs to one worker at a time, and is given up in words when none gets further."""
 
 import threading
 from collections.abc import Callable
@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
-from pytest_django import Settings
 from redis import Redis
 
 from agents.contracts import EndReason, Outcome, Status
@@ -19,96 +18,16 @@ from chat.runs.db_retry import retrying
 from chat.runs.ending import give_up
 from chat.runs.lease import LeaseLost
 from chat.runs.record.recorder import Recorder
-from chat.runs.stop import stop
 from chat.runs.worker import reaper as reaping
 from chat.runs.worker.attempt import MAX_ATTEMPTS
 from chat.runs.worker.claim import claim
 from chat.runs.worker.reaper import Reaper
 from chat.stream.streams import run_key
-from tests.integration.here import close_here, here
-from tests.stored_turns import store_action, store_turn
+from tests.integration.here import here
+from tests.integration.runs.rows import act_in, seen
 
 WaitFor = Callable[..., None]
-ACTION = 'Thought: go\nAction: python_repl\nAction Input: {"code": "import time; time.sleep(60)"}'
 CALCULATION = 'Thought: go\nAction: calculator\nAction Input: {"expression": "6 * 7"}'
-
-
-def act_in(run: Run) -> None:
-    """Store an action that the run is at."""
-    turn = store_turn(run, thought="go", started_at=timezone.now())
-    store_action(turn, tool="calculator", inputs={"expression": "6 * 7"}, started_at=None)
-    run.model_calls.create(
-        index=0,
-        turn_index=0,
-        attempt=1,
-        purpose="think",
-        provider="scripted",
-        model="scripted",
-        digest="",
-        started_at=timezone.now(),
-        seconds=0,
-    )
-
-
-def seen(run: Run, **fields: Any) -> Callable[[], bool]:
-    return lambda: Run.objects.filter(pk=run.pk, **fields).exists()
-
-
-def test_a_waiting_run_is_stopped_at_once_and_no_worker_takes_it(asked: Callable[..., Run]) -> None:
-    run = asked([{"say": "Final Answer: 4"}])
-    assert stop(run)
-    here().work(run.pk)
-
-    run.refresh_from_db()
-    assert (run.status, run.message, run.turns.count()) == ("stopped", "Stopped by you.", 0)
-    assert not stop(run)
-
-
-def test_a_streaming_run_is_stopped_and_keeps_its_text(
-    asked: Callable[..., Run], working: Any, wait_for: WaitFor, valkey: Redis
-) -> None:
-    run = asked([{"hang": True, "after": "Thought: I have an idea, it is "}])
-    with working(run) as workers:
-        wait_for(lambda: "idea" in str(valkey.xrange(run_key(run.pk))), "its first words")
-        stop(run)
-        workers.wait()
-
-    run.refresh_from_db()
-    (turn,) = run.turns.all()
-    assert (run.status, run.reason) == (RunStatus.STOPPED, "stopped")
-    assert (turn.status, "I have an idea" in turn.thought) == (TurnStatus.INTERRUPTED, True)
-
-
-def test_a_run_is_stopped_in_the_middle_of_a_tool(
-    asked: Callable[..., Run], working: Any, wait_for: WaitFor
-) -> None:
-    run = asked([{"say": ACTION}], tools=("python_repl",))
-    with working(run) as workers:
-        wait_for(seen(run, turns__stored_actions__tool="python_repl"), "the tool to be called")
-        stop(run)
-        workers.wait()
-
-    run.refresh_from_db()
-    (turn,) = run.turns.all()
-    assert run.status == RunStatus.STOPPED
-    (action,) = turn.actions
-    assert (turn.status, action.error) == (TurnStatus.INTERRUPTED, "Interrupted")
-
-
-def test_a_run_that_is_stopped_while_nobody_holds_it_is_closed_like_any_other(
-    asked: Callable[..., Run],
-) -> None:
-    run = claim(asked([{"say": "hm"}]).pk, "a")
-    assert run is not None
-    act_in(run)
-    run.model_calls.update(input_tokens=7, output_tokens=2)
-    lease.release(run)
-    stop(run)
-
-    (turn,) = run.turns.all()
-    (action,) = turn.actions
-    assert (turn.status, action.error) == (TurnStatus.INTERRUPTED, "Interrupted")
-    assert (run.status, run.input_tokens, run.output_tokens) == (RunStatus.STOPPED, 7, 2)
 
 
 def test_a_worker_that_lost_a_run_does_not_prolong_the_lease_of_who_has_it(
@@ -205,19 +124,6 @@ def test_an_end_whose_commit_was_not_answered_is_told_as_what_it_is(
     assert told()[-1] == (run.stream_id, True)
 
 
-def test_a_run_whose_worker_died_before_it_saw_the_stop_is_not_begun_again(
-    asked: Callable[..., Run],
-) -> None:
-    run = claim(asked([{"say": "hm"}]).pk, "a worker that is gone")
-    assert run is not None
-    stop(run)
-    Run.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    here().reaper.look()
-
-    run.refresh_from_db()
-    assert (run.status, run.message) == (RunStatus.STOPPED, "Stopped by you.")
-
-
 def test_a_run_that_no_worker_gets_further_with_ends_in_words(
     asked: Callable[..., Run],
 ) -> None:
@@ -241,21 +147,6 @@ def test_a_run_that_gets_further_may_change_its_worker_as_often_as_it_must(
 
     run.refresh_from_db()
     assert (run.status, run.answer, run.attempt) == (RunStatus.SUCCEEDED, "42", 32)
-
-
-def test_the_end_says_who_stopped_the_run(
-    asked: Callable[..., Run], working: Any, wait_for: WaitFor
-) -> None:
-    held, waits = (asked([{"hang": True}]) for _ in range(2))
-    words = "Stopped by an administrator."
-    with working(held) as workers:
-        wait_for(seen(held, status=RunStatus.RUNNING, provider="scripted"), "the run to begin")
-        stop(held, words)
-        workers.wait()
-    stop(waits, words)
-
-    held.refresh_from_db()
-    assert (held.status, held.message, waits.message) == (RunStatus.STOPPED, words, words)
 
 
 def test_of_two_workers_one_takes_the_run(asked: Callable[..., Run]) -> None:
@@ -317,128 +208,6 @@ def test_an_orphaned_run_is_put_back_and_handed_out_once(asked: Callable[..., Ru
     assert (lease.release_expired(), lease.release_expired()) == ([run.pk], [])
     run.refresh_from_db()
     assert (run.status, run.claimed_at) == (RunStatus.INTERRUPTED, None)
-
-
-@pytest.fixture
-def leave() -> Callable[[], None]:
-    """Tell this process's worker to shut down; the next test has another one."""
-    return lambda: here().leave()
-
-
-def test_a_worker_that_is_leaving_ends_the_step_it_is_in(
-    asked: Callable[..., Run],
-    working: Any,
-    wait_for: WaitFor,
-    leave: Callable[[], None],
-    valkey: Any,
-) -> None:
-    run = asked(
-        [{"say": CALCULATION, "rate": 5}, {"say": "Final Answer: 42"}], tools=("calculator",)
-    )
-    with working(run) as workers:
-        wait_for(seen(run, provider="scripted"), "the run to begin")
-        leave()
-        workers.wait()
-        assert seen(run, status=RunStatus.INTERRUPTED, lease_until=None)()
-        wait_for(
-            lambda: valkey.xrevrange(run_key(run.pk), count=1)[0][0] == b"2-0",
-            "the interruption to be told",
-        )
-
-    (turn,) = run.turns.all()
-    (action,) = turn.actions
-    assert (turn.status, action.observation) == (TurnStatus.COMPLETE, "42")
-
-
-def test_a_stop_wins_over_the_end_of_the_grace(
-    asked: Callable[..., Run],
-    working: Any,
-    wait_for: WaitFor,
-    settings: Settings,
-    leave: Callable[[], None],
-) -> None:
-    settings.GRACE_SECONDS = 0
-    run = asked([{"hang": True}])
-    with working(run) as workers:
-        wait_for(seen(run, provider="scripted"), "the run to begin")
-        Run.objects.filter(pk=run.pk).update(stop_requested_at=timezone.now())
-        leave()
-        workers.wait()
-        run.refresh_from_db()
-
-    assert run.status == RunStatus.STOPPED
-
-
-def test_an_interrupted_thought_is_thought_again_by_the_next_worker(
-    asked: Callable[..., Run],
-    working: Any,
-    wait_for: WaitFor,
-    settings: Settings,
-    leave: Callable[[], None],
-) -> None:
-    settings.GRACE_SECONDS = 0
-    run = asked(
-        [{"say": CALCULATION}, {"say": "Final Answer: 42", "rate": 2}], tools=("calculator",)
-    )
-    with working(run) as workers:
-        wait_for(seen(run, turns__status="complete"), "the first turn")
-        leave()
-        workers.wait()
-        assert seen(run, status=RunStatus.INTERRUPTED, lease_until=None)()
-        here().work(run.pk)  # this process is leaving
-        assert seen(run, status=RunStatus.INTERRUPTED, attempt=1)()
-        close_here()
-        here().work(run.pk)
-
-    run.refresh_from_db()
-    assert (run.status, run.answer, run.attempt) == (RunStatus.SUCCEEDED, "42", 2)
-    assert [turn.attempt for turn in run.turns.all()] == [1, 2]
-
-
-def test_an_open_action_that_may_be_repeated_is_carried_out_by_the_next_worker(
-    asked: Callable[..., Run],
-) -> None:
-    run = claim(
-        asked([{"say": CALCULATION}, {"say": "Final Answer: 42"}], tools=("calculator",)).pk, "a"
-    )
-    assert run is not None
-    act_in(run)
-    lease.release(run)
-    here().work(run.pk)
-
-    run.refresh_from_db()
-    first = run.turns.get(index=0)
-    assert (run.status, run.answer) == (RunStatus.SUCCEEDED, "42")
-    (action,) = first.actions
-    assert (action.observation, first.status, first.attempt) == ("42", TurnStatus.COMPLETE, 2)
-
-
-def test_many_runs_wait_for_their_models_without_holding_connections(
-    asked: Callable[..., Run], working: Any, wait_for: WaitFor
-) -> None:
-    pool = connection.pool  # type: ignore[attr-defined] # of the Postgres backend
-    runs = [asked([{"hang": True, "after": "Thought: hm "}]) for _ in range(24)]
-    with working(*runs) as workers:
-        running = Run.objects.filter(status=RunStatus.RUNNING, provider="scripted")
-        wait_for(lambda: running.count() == len(runs), "all runs to stream at once")
-        connection.close()
-        wait_for(lambda: in_use(pool) <= 1, "the connections to be handed back")
-        for run in runs:
-            stop(run)
-        workers.wait()
-
-    assert pool.max_size < len(runs)
-    assert set(Run.objects.values_list("status", flat=True)) == {RunStatus.STOPPED}
-
-
-def test_who_looks_for_a_run_in_vain_holds_no_connection(transactional_db: None) -> None:
-    assert not here().work_next()
-    assert connection.connection is None
-
-
-def in_use(pool: Any) -> int:
-    figures = pool.get_stats()
-    return int(figures["pool_size"] - figures["pool_available"])
 
 
 def test_a_giving_up_that_the_database_interrupts_is_tried_again(
