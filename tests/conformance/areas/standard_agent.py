@@ -1,4 +1,4 @@
-"""The implicit reasoner: its loop, decisions, summaries and previews of values.
+"""The implicit reasoner: its loop, with the turns, decisions and transcript of a run.
 
 The source writes a thought and what came of it as two turns; ours is one, and is parted here.
 """
@@ -8,27 +8,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agents.contracts import (
-    Action,
-    EndReason,
-    Observation,
-    Outcome,
-    Status,
-    Thought,
-    ThoughtKind,
-    ToolCall,
-    Turn,
-)
+from agents.contracts import Status, Turn
 from agents.control import Control
-from agents.decide import react
 from agents.errors import ToolFailed
-from agents.events import ModelCalled
 from agents.loop import run
 from agents.model.model import Model
 from agents.policies import build
 from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
-from agents.policy import Step
 from agents.providers.base import (
     Finish,
     IsShown,
@@ -39,14 +26,11 @@ from agents.providers.base import (
     encoded,
     not_shown,
 )
-from agents.providers.scripted import ScriptedProvider
 from agents.state import State, observed
-from agents.summarize import FinalAnswer
-from agents.terminal.preview import preview
-from agents.think.clarify import settled_goal
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
+from tests.conformance.differences import difference, outcome_of
 
 Case = dict[str, Any]
 
@@ -80,106 +64,22 @@ def check_loop(case: Case) -> str | None:
     policy = build(PolicySpec(policy="implicit"), Parts(model, kit, limits))
     for _ in run(policy, state, model.control):
         pass
-    outcome = _outcome(state)
+    outcome = outcome_of(state)
     assert (outcome.status is Status.SUCCEEDED) == expected["success"], f"ended as {outcome}"
     if outcome.status is not Status.SUCCEEDED:
         assert outcome.partial, "an answer without an end must be marked as partial"
         if len(state.turns) < asked["max_turns"] and state.turns[-1].is_observed:
             return JOINED_TURNS
     reason = _differs(state, expected)
-    assert executed == expected["executed"], _difference(executed, expected["executed"])
+    assert executed == expected["executed"], difference(executed, expected["executed"])
     if outcome.status is not Status.SUCCEEDED:
         return PARTIAL_ANSWER
     assert outcome.answer == expected["final_answer"], f"answered {outcome.answer!r}"
     return reason
 
 
-def check_decision(case: Case) -> str | None:
-    """Decide after the latest turn that the case names."""
-    step = react(State("g", turns=_turns(case["input"]))).step
-    decided = "REASON" if step is Step.THINK else step.name
-    assert decided == case["expected"], _difference(decided, case["expected"])
-    return None
-
-
-def check_summary(case: Case) -> str | None:
-    """Sum up a run with or without an answer."""
-    asked, expected = case["input"], case["expected"]
-    answer = asked.get("final_answer") or ""
-    kind = ThoughtKind.FINAL if answer else ThoughtKind.THOUGHT
-    node = Thought(kind=kind, text="t", answer=answer)
-    state = State("g", turns=[Turn(index=0, thought=node)], halted=EndReason.TURNS)
-    has_failed = any("error" in key or "raise" in key for key in asked)
-    said = {"fail": "busy"} if has_failed else {"say": asked.get("llm_reply") or ""}
-    model = Model(ScriptedProvider([said]), Control())
-    called = False
-    for event in FinalAnswer(model, 1)(state):
-        state.apply(event)
-        called = called or isinstance(event, ModelCalled)
-    outcome = _outcome(state)
-    answer = outcome.answer.strip()
-    assert answer == expected["result"].strip(), _difference(answer, expected["result"])
-    assert called == expected.get("llm_called", called), f"called the model: {called}"
-    return None
-
-
-def check_goal(case: Case) -> str | None:
-    """Settle the goal of a run that goes on with it, or ends with a question back."""
-    asked, expected = case["input"], case["expected"]
-    said = asked.get("llm_json", asked.get("llm_reply", ""))
-    reply = said if isinstance(said, str) else json.dumps(said)
-    script = [{"say": reply}, {"say": "Final Answer: done"}]
-    model = Model(ScriptedProvider(script), Control())
-    state = State(asked["goal"])
-    spec = PolicySpec(policy="explicit", settings={"settle_goal": True})
-    calls = [
-        event.call
-        for event in run(build(spec, Parts(model, Toolkit(), Limits())), state, model.control)
-        if isinstance(event, ModelCalled)
-    ]
-    outcome = _outcome(state)
-    question = outcome.answer if outcome.reason is EndReason.ASKED else None
-    wanted = expected.get("question")
-    assert question == (wanted and wanted.strip()), _difference(question, wanted)
-    goal = settled_goal(state.turns[0]) or ""
-    assert goal.strip() == expected["goal"].strip(), _difference(goal, expected["goal"])
-    if question is None:
-        assert goal in json.loads(calls[-1].request)["messages"][-1]["content"]
-    else:
-        assert len(calls) == 1, "the run went on after its question"
-    return None
-
-
-def check_preview(case: Case) -> str | None:
-    """Preview the value, or one made of the numbers that describe it."""
-    asked, expected = case["input"], case["expected"]
-    keys = set(asked) if isinstance(asked, dict) else set()
-    if "chars" in keys and "len" in expected:
-        text = preview("x" * asked["chars"], **{key: asked[key] for key in keys - {"chars"}})
-        assert len(text) == expected["len"], f"{len(text)} characters"
-        assert text.endswith(expected.get("endswith", "")), f"ends with {text[-5:]!r}"
-    elif keys == {"items"} and isinstance(asked["items"], int):
-        items = preview(list(range(asked["items"])))
-        assert len(items) == expected["len"], f"{len(items)} items"
-        assert items[-1] == expected.get("last", items[-1]), f"ends with {items[-1]!r}"
-    elif keys == {"keys"}:
-        shown = preview({f"key{n}": n for n in range(asked["keys"])})
-        more = shown.pop("...", "")
-        assert len(shown) == expected["kept"], f"{len(shown)} keys"
-        assert str(more) in expected.get("marker", ""), f"the marker says {more!r}"
-    elif isinstance(expected, dict) and set(expected) == {"all"}:
-        assert set(preview(asked).values()) == {expected["all"]}, str(preview(asked))
-    else:
-        assert preview(asked) == expected, _difference(preview(asked), expected)
-    return None
-
-
 AREAS: dict[str, Callable[[Case], str | None]] = {
     "implicit loop / Turn records / transcript": check_loop,
-    "DecidePolicy": check_decision,
-    "Summarizer": check_summary,
-    "goal preprocessor": check_goal,
-    "trace value preview / secret redaction": check_preview,
 }
 
 
@@ -243,10 +143,10 @@ def _differs(state: State, expected: Case) -> str | None:
             reason = reason if part == other else OTHER_WORDS
             transcript = transcript.replace(_line(other), _line(part), 1)
         else:
-            assert part == other, _difference(part, other)
+            assert part == other, difference(part, other)
     decisions = [part["step"] for turn in state.turns for part in _steps(turn)]
-    assert decisions == expected["decisions"], _difference(decisions, expected["decisions"])
-    assert state.transcript() == transcript, _difference(state.transcript(), transcript)
+    assert decisions == expected["decisions"], difference(decisions, expected["decisions"])
+    assert state.transcript() == transcript, difference(state.transcript(), transcript)
     return reason
 
 
@@ -278,28 +178,3 @@ def _line(part: Case) -> str:
     action = part["action"]
     executed = f"ACTION_EXECUTED: tool_id={action['tool_id']}\n" if action else ""
     return f"{executed}OBSERVATION: {part['observation']}"
-
-
-def _turns(described: object) -> list[Turn]:
-    """Return the turns that the words of a case describe."""
-    words = json.dumps(described).upper()
-    if "NO TURN" in words or words in ("[]", "NULL", '""'):
-        return []
-    call = ToolCall(tool="t", inputs={})
-    if "OBSERV" in words or "TOOL" in words:
-        node = Thought(kind=ThoughtKind.ACTION, text="do", calls=(call,))
-        action = Action(call=call, observation=Observation(text="OK"))
-        return [Turn(index=0, thought=node, actions=(action,))]
-    kinds = [kind for kind in ThoughtKind if kind.name in words]
-    assert kinds, f"what {described!r} means is not known"
-    node = Thought(kind=kinds[-1], text="do", answer="a" if "FINAL" in words else "")
-    return [Turn(index=0, thought=node)]
-
-
-def _outcome(state: State) -> Outcome:
-    assert state.outcome is not None, "the run has no end"
-    return state.outcome
-
-
-def _difference(found: object, expected: object) -> str:
-    return f"{found!r}, expected {expected!r}"
