@@ -1,6 +1,6 @@
 """How a person at a page asks: when the page can hear them, and no run of theirs is at work."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 LIVE = ", ".join(
     f'.run[data-status="{status}"]' for status in ("queued", "running", "waiting", "interrupted")
@@ -21,3 +21,8 @@ def ask(page: Page, text: str, policy: str | None = None) -> None:
         page.wait_for_load_state()
         page.get_by_label("Policy", exact=True).select_option(policy)
     write(page, text)
+
+
+def last_run(page: Page) -> Locator:
+    """Return the run that the page shows last."""
+    return page.locator(".run").last

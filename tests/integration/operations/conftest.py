@@ -1,4 +1,4 @@
-"""A database beside the tests' own, and Turnstone's commands on it."""
+"""A database beside the tests' own, empty or of an earlier release, and commands on it."""
 
 import os
 import subprocess
@@ -15,9 +15,11 @@ import pytest
 from django.db import connection
 
 from project.ops.backup import address_of
+from tests.integration.operations.releases import RELEASES, Release, filled
 
 ROOT = Path(__file__).resolve().parents[3]
 Parameters = dict[str, Any]
+Python = Callable[..., str]
 
 
 @pytest.fixture
@@ -84,3 +86,23 @@ def python(address: Callable[[Parameters], str]) -> Callable[..., str]:
         return done.stdout + done.stderr if code else done.stdout
 
     return run
+
+
+@pytest.fixture(params=RELEASES, ids=lambda release: release.file.removesuffix(".sql"))
+def release(request: pytest.FixtureRequest) -> Release:
+    """Give each release that may be upgraded."""
+    chosen: Release = request.param
+    return chosen
+
+
+@pytest.fixture
+def first(empty: Parameters, python: Python) -> Parameters:
+    """Fill a database as the first release left it."""
+    return filled(empty, python, RELEASES[1])
+
+
+@pytest.fixture
+def upgraded(empty: Parameters, python: Python, release: Release) -> Parameters:
+    """Bring a database of an earlier release up to date."""
+    python(filled(empty, python, release), "manage.py", "migrate")
+    return empty

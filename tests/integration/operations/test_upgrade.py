@@ -2,17 +2,14 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import psycopg
-import pytest
 
 from project.ops.backup import address_of
+from tests.integration.operations.releases import Release
 
-HERE = Path(__file__).parent
 FINISH = """
 import django
 django.setup()
@@ -30,29 +27,6 @@ SELECT 900, owner_id, title, created_at, updated_at FROM chat_conversation ORDER
 CREATE TEMPORARY TABLE one AS SELECT * FROM chat_run ORDER BY id LIMIT 1;
 UPDATE one SET id = 900, conversation_id = 900;
 INSERT INTO chat_run SELECT * FROM one;
-"""
-FORGET_THE_FIRST_DAY = """
-ALTER TABLE chat_turn
-    DROP COLUMN plan, DROP COLUMN observation_ends, DROP COLUMN observation_images;
-ALTER TABLE chat_run DROP COLUMN woken_at;
-DROP INDEX search_owner_newest, search_tool_newest;
-"""
-COLUMNS = """
-SELECT table_name, column_name, data_type, character_maximum_length, is_nullable, column_default
-FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, column_name
-"""
-INDEXES = "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"
-TURNS = "SELECT row_to_json(chat_turn) FROM chat_turn ORDER BY id"
-ACTIONS = "SELECT row_to_json(chat_action) FROM chat_action ORDER BY turn_id, position"
-SELDOM = """
-UPDATE chat_turn SET observation_ends = 'asked', observation_images = '[{"data": "AAAA"}]',
-    inputs = '{"b": 1, "a": 2}' WHERE id = (SELECT min(id) FROM chat_turn WHERE tool <> '');
-UPDATE chat_turn SET observation = '', observation_error = 'Interrupted', status = 'interrupted'
-    WHERE id = (SELECT max(id) FROM chat_turn WHERE observation <> '');
-INSERT INTO chat_turn (run_id, index, attempt, status, kind, thought, answer, tool, inputs,
-    observation_error, observation_ends, stream_id, started_at, acted_at)
-SELECT run_id, 90, 1, 'open', 'action', 'go', '', 'bank__pay', '{}', '', '', '1-1', now(), now()
-FROM chat_turn ORDER BY id LIMIT 1;
 """
 RUN_DOCUMENTS = """
 SELECT run_id, space_id, kind, policy, version, model, status, reason, turns, tokens, at, has_error,
@@ -94,13 +68,6 @@ INSERT INTO chat_policyversion (number, content, digest, created_at, policy_id)
 SELECT 2, v.content || '{"tools": ["calculator"]}', 'own', now(), v.policy_id
 FROM chat_policyversion v JOIN chat_policy p ON p.id = v.policy_id WHERE p.slug = 'explicit';
 """
-REQUESTS = "SELECT run_id, index, base_id, shared, rest, digest FROM chat_modelcall"
-MIXED = """
-SELECT count(*) FROM (
-    SELECT FROM chat_modelcall GROUP BY run_id
-    HAVING bool_or(pieces IS NULL) AND bool_or(pieces IS NOT NULL)
-) AS runs
-"""
 TRY = """
 WITH tried AS (
   SELECT id, conversation_id FROM chat_run WHERE status = 'queued' ORDER BY id DESC LIMIT 1
@@ -123,43 +90,6 @@ print(repair_queues())
 """
 Parameters = dict[str, Any]
 Python = Callable[..., str]
-
-
-@dataclass(frozen=True)
-class Release:
-    """A file of what a release had stored, under its last migration, and what is in it."""
-
-    file: str
-    migration: str
-    ended: int
-    live: tuple[str, ...]
-
-
-RELEASES = (
-    Release("first_day.sql", "0001", 8, ("interrupted", "queued", "running")),
-    Release("first_release.sql", "0001", 10, ("interrupted", "queued", "running")),
-    Release("second_release.sql", "0004", 13, ("interrupted", "interrupted", "queued", "waiting")),
-)
-
-
-@pytest.fixture(params=RELEASES, ids=lambda release: release.file.removesuffix(".sql"))
-def release(request: pytest.FixtureRequest) -> Release:
-    """Give each release that may be upgraded."""
-    chosen: Release = request.param
-    return chosen
-
-
-@pytest.fixture
-def first(empty: Parameters, python: Python) -> Parameters:
-    """Fill a database as the first release left it."""
-    return _filled(empty, python, RELEASES[1])
-
-
-@pytest.fixture
-def upgraded(empty: Parameters, python: Python, release: Release) -> Parameters:
-    """Bring a database of an earlier release up to date."""
-    python(_filled(empty, python, release), "manage.py", "migrate")
-    return empty
 
 
 def test_all_that_was_stored_before_an_upgrade_verifies_after_it(
@@ -232,56 +162,6 @@ def test_the_index_over_the_words_of_turns_is_not_built_anew(
     assert kept == words != []
 
 
-def test_what_was_done_in_a_turn_before_an_upgrade_is_an_action_of_it_after(
-    empty: Parameters, python: Python, release: Release
-) -> None:
-    with psycopg.connect(address_of(_filled(empty, python, release))) as old:
-        before = [_done(*row) for row in old.execute(TURNS)]
-
-    python(empty, "manage.py", "migrate")
-
-    expected = [action for action in before if action is not None]
-    assert _actions(empty) == expected
-    assert 0 < len(expected) < len(before)
-
-
-def test_what_seldom_came_of_an_action_is_kept_in_its_row_as_well(
-    first: Parameters, python: Python
-) -> None:
-    python(first, "manage.py", "migrate", "chat", "0015")
-    with psycopg.connect(address_of(first)) as old:
-        old.execute(SELDOM)
-        before = [_done(*row) for row in old.execute(TURNS)]
-
-    python(first, "manage.py", "migrate")
-
-    after = _actions(first)
-    assert after == [action for action in before if action is not None]
-    assert {action["ends"] for action in after} == {"", "asked"}
-    assert [action["images"] for action in after if action["images"]] == [[{"data": "AAAA"}]]
-    assert "Interrupted" in {action["error"] for action in after}
-    assert (after[-1]["tool"], after[-1]["observation"]) == ("bank__pay", None)
-    assert (after[-1]["started_at"] is not None, after[-1]["ended_at"]) == (True, None)
-
-
-def test_requests_stay_as_they_are_and_a_run_that_goes_on_adds_its_own_as_pieces(
-    empty: Parameters, python: Python, release: Release
-) -> None:
-    with psycopg.connect(address_of(_filled(empty, python, release))) as old:
-        before = old.execute(REQUESTS).fetchall()
-
-    python(empty, "manage.py", "migrate")
-    python(empty, "-c", FINISH)
-
-    with psycopg.connect(address_of(empty)) as new:
-        kept = new.execute(f"{REQUESTS} WHERE pieces IS NULL").fetchall()
-        mixed = new.execute(MIXED).fetchone()
-    assert len(before) > 0
-    assert sorted(kept) == sorted(before)
-    assert mixed is not None
-    assert mixed[0] > 0
-
-
 def test_a_first_question_that_an_earlier_release_began_twice_stays_in_both_conversations(
     first: Parameters, python: Python
 ) -> None:
@@ -314,26 +194,6 @@ def test_an_upgrade_tells_what_a_release_published_from_what_people_did(
     assert len([slug for slug, _, _ in found if slug == "explicit"]) == 2
 
 
-def test_a_turn_of_a_kind_that_nobody_knows_is_kept_as_what_it_is(
-    first: Parameters, python: Python
-) -> None:
-    by_hand = "UPDATE chat_turn SET kind = 'user' RETURNING id, answer <> '', tool <> ''"
-    with psycopg.connect(address_of(first)) as old:
-        turns = old.execute(by_hand).fetchall()
-
-    python(first, "manage.py", "migrate")
-
-    with psycopg.connect(address_of(first)) as new:
-        kinds: dict[int, str] = dict(new.execute("SELECT id, kind FROM chat_turn").fetchall())
-        refused = psycopg.errors.CheckViolation
-        with pytest.raises(refused, match="turn_kind_is_known"):
-            new.execute("UPDATE chat_turn SET kind = 'user'")
-    assert len(kinds) == len(turns) > 0
-    for pk, is_answer, is_action in turns:
-        expected = "final" if is_answer else "action" if is_action else "thought"
-        assert kinds[pk] == expected
-
-
 def test_everybody_has_their_space_after_an_upgrade_and_all_that_waited_its_place(
     first: Parameters, python: Python
 ) -> None:
@@ -363,78 +223,6 @@ def test_everybody_has_their_space_after_an_upgrade_and_all_that_waited_its_plac
     assert "[]" in python(first, "-c", RECOUNT)
 
 
-def test_a_database_of_the_first_hour_becomes_like_a_new_one(
-    empty: Parameters, beside: Parameters, python: Python
-) -> None:
-    python(empty, "manage.py", "migrate", "chat", "0001")
-    with psycopg.connect(address_of(empty)) as old:
-        old.execute(FORGET_THE_FIRST_DAY)
-
-    python(empty, "manage.py", "migrate")
-
-    python(beside, "manage.py", "migrate")
-    assert _shape(empty) == _shape(beside)
-
-
-def test_a_database_that_lacks_what_nobody_can_make_up_is_refused_in_words(
-    empty: Parameters, python: Python
-) -> None:
-    python(empty, "manage.py", "migrate")
-    with psycopg.connect(address_of(empty)) as broken:
-        broken.execute("ALTER TABLE chat_turn DROP COLUMN thought, DROP COLUMN plan")
-    before = _shape(empty)
-
-    migrating = python(empty, "manage.py", "migrate", code=1)
-    starting = python(empty, "-m", "project.local.prepare", code=1)
-
-    for words in (migrating.splitlines()[-1], starting.splitlines()[-1]):
-        assert "The database lacks chat_turn.thought, which its migrations had made" in words
-    assert "Traceback" not in migrating + starting
-    assert _shape(empty) == before
-
-
 def _documents(database: psycopg.Connection[Any]) -> list[list[Any]]:
     """Return the rows of runs and of turns, without their words."""
     return [database.execute(query).fetchall() for query in (RUN_DOCUMENTS, TURN_DOCUMENTS)]
-
-
-def _filled(empty: Parameters, python: Python, release: Release) -> Parameters:
-    python(empty, "manage.py", "migrate", "chat", release.migration)
-    with psycopg.connect(address_of(empty)) as old:
-        old.execute("TRUNCATE chat_policy CASCADE")  # published by the migration, and in the file
-        old.execute((HERE / release.file).read_text(encoding="utf-8"))
-    return empty
-
-
-def _done(turn: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the action that a stored turn of an earlier release comes to; None if it did none."""
-    if not turn["tool"] and turn["observation"] is None:
-        return None
-    return {
-        "turn_id": turn["id"],
-        "position": 0,
-        "tool": turn["tool"],
-        "inputs": json.dumps(turn["inputs"]),
-        "observation": turn["observation"],
-        "error": turn["observation_error"],
-        "ends": turn["observation_ends"],
-        "images": turn.get("observation_images"),  # which the first day had no column for
-        "started_at": turn["acted_at"],
-        "ended_at": None if turn["observation"] is None else turn["ended_at"],
-    }
-
-
-def _actions(parameters: Parameters) -> list[dict[str, Any]]:
-    """Return what stands in the rows of actions, without their own numbers."""
-    with psycopg.connect(address_of(parameters)) as database:
-        rows: list[dict[str, Any]] = [row for (row,) in database.execute(ACTIONS)]
-    return [
-        {name: value for name, value in row.items() if name != "id"}
-        | {"inputs": json.dumps(row["inputs"])}
-        for row in rows
-    ]
-
-
-def _shape(parameters: Parameters) -> list[Any]:
-    with psycopg.connect(address_of(parameters)) as database:
-        return [database.execute(query).fetchall() for query in (COLUMNS, INDEXES)]
