@@ -1,10 +1,13 @@
 """What one run may spend on models, tokens and money, counted over all its attempts."""
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from agents.contracts import ModelCall
 from agents.model.tokens import tokens
-from agents.providers.price import Price
+from agents.providers.price import Price, Pricing
+
+_DIGITS = 12  # binary fractions add up to a hair less than a limit that is reached
 
 
 class Purse(Protocol):
@@ -28,27 +31,28 @@ class Purse(Protocol):
 class Budget:
     """Count the tokens of a run against its limits; without a limit it is never used up.
 
-    `given` and `made` are the tokens of earlier attempts. A call whose server counted nothing
-    counts as what its texts come to.
+    `earlier` are the tokens, given and made, of each call of earlier attempts. A call whose server
+    counted nothing counts as what its texts come to.
     """
 
     def __init__(
         self,
         most_tokens: int | None = None,
         most_cost: float | None = None,
-        price: Price | None = None,
+        price: Pricing | None = None,
         *,
-        given: int = 0,
-        made: int = 0,
+        earlier: Iterable[tuple[int, int]] = (),
     ) -> None:
         self._most_tokens, self._most_cost = most_tokens, most_cost
         self._price = price or Price(input=0, output=0)
-        self._given, self._made = given, made
+        self._tokens, self._cost = 0, 0.0
+        for given, made in earlier:
+            self._add(given, made)
 
     @property
     def cost(self) -> float:
         """Return what the calls so far come to, in US dollars."""
-        return self._price.of(self._given, self._made)
+        return self._cost
 
     @property
     def is_used_up(self) -> bool:
@@ -59,19 +63,25 @@ class Budget:
     def used(self) -> str:
         """Say in words what is used up."""
         if self._is_over_tokens:
-            count = f"{self._given + self._made:,} of {self._most_tokens:,} tokens"
+            count = f"{self._tokens:,} of {self._most_tokens:,} tokens"
             return f"The run's budget is used up ({count})."
         return f"The run's budget is used up (${self.cost:.4f} of ${self._most_cost or 0:.4f})."
 
     def count(self, call: ModelCall) -> None:
         """Count a call."""
         given, made = call.usage.input_tokens, call.usage.output_tokens
-        self._given += tokens(call.request) if given is None else given
-        self._made += tokens(call.reply + call.reasoning) if made is None else made
+        self._add(
+            tokens(call.request) if given is None else given,
+            tokens(call.reply + call.reasoning) if made is None else made,
+        )
+
+    def _add(self, given: int, made: int) -> None:
+        self._tokens += given + made
+        self._cost = round(self._cost + self._price.of(given, made), _DIGITS)
 
     @property
     def _is_over_tokens(self) -> bool:
-        return self._most_tokens is not None and self._given + self._made >= self._most_tokens
+        return self._most_tokens is not None and self._tokens >= self._most_tokens
 
     @property
     def _is_over_cost(self) -> bool:

@@ -1,10 +1,13 @@
 """The budget of one run, from its policy's limits and from what its model costs."""
 
+from collections.abc import Iterable
+
 from agents.errors import ConfigurationError
 from agents.model.budget import Budget
 from agents.policies.spec import PolicySpec
 from agents.providers.base import Provider
-from agents.providers.price import Price, price_of, read_prices
+from agents.providers.list_price import list_price_of
+from agents.providers.price import Price, Pricing, price_of, read_prices
 
 FREE = frozenset({"demo", "scripted"})
 """Providers that nobody is paid for."""
@@ -15,19 +18,22 @@ def budget_for(
     provider: Provider,
     prices: str,
     *,
-    given: int = 0,
-    made: int = 0,
+    earlier: Iterable[tuple[int, int]] = (),
 ) -> Budget:
-    """Return the budget of a run on `provider`, of which so many tokens are spent already.
+    """Return the budget of a run on `provider`, less the tokens that each earlier call took.
 
-    Raises ConfigurationError where money is limited and nobody has said what the model costs.
+    Raises ConfigurationError where money is limited and what the model costs is not known.
     """
     price = _price(spec, provider, prices) if spec.limits.cost is not None else None
-    return Budget(spec.limits.tokens, spec.limits.cost, price, given=given, made=made)
+    return Budget(spec.limits.tokens, spec.limits.cost, price, earlier=earlier)
 
 
-def price_for(spec: PolicySpec | None, provider: str, model: str, prices: str) -> Price | None:
-    """Return what a model costs under a policy, None where nobody has said so.
+def price_for(
+    spec: PolicySpec | None, provider: str, model: str, base_url: str, prices: str
+) -> Pricing | None:
+    """Return what a model costs under a policy, None where nobody knows.
+
+    The policy's own price comes first, then `prices`, then the list price at the model's server.
 
     Raises ConfigurationError where `prices` cannot be read.
     """
@@ -35,11 +41,11 @@ def price_for(spec: PolicySpec | None, provider: str, model: str, prices: str) -
     price = of_policy or price_of(model, read_prices(prices))
     if price is None and provider in FREE:
         return Price(input=0, output=0)
-    return price
+    return price or list_price_of(model, base_url)
 
 
-def _price(spec: PolicySpec, provider: Provider, prices: str) -> Price:
-    price = price_for(spec, provider.name, provider.model, prices)
+def _price(spec: PolicySpec, provider: Provider, prices: str) -> Pricing:
+    price = price_for(spec, provider.name, provider.model, provider.base_url, prices)
     if price is not None:
         return price
     raise ConfigurationError(

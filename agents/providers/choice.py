@@ -15,8 +15,8 @@ class ModelChoice(Value):
     """The provider and model to call; `auto` takes what the environment offers.
 
     `base_url` and `model` may be empty for the provider's own default. `script` is for the scripted
-    provider alone: what it says, call by call. `price` is what the model costs, for a limit of
-    money; None takes it from TURNSTONE_PRICES. No secret is ever part of a choice.
+    provider alone: what it says, call by call. `price` is what the model costs; None takes it from
+    TURNSTONE_PRICES or the vendor's list. No secret is ever part of a choice.
     """
 
     provider: Literal["auto", "demo", "scripted"] | RemoteName = "auto"

@@ -106,6 +106,15 @@ def configured(provider: RemoteName, environment: Mapping[str, str]) -> Credenti
     )
 
 
+def address_of(provider: str, environment: Mapping[str, str]) -> str:
+    """Return where the environment has the models of a dialect, empty where it names none."""
+    vendor = next((vendor for name, vendor in VENDORS.items() if name == provider), None)
+    if vendor is None:
+        return ""
+    has_key = any(environment.get(name, "").strip() for name in vendor.keys)
+    return environment.get(vendor.address, "").strip() or (vendor.base_url if has_key else "")
+
+
 def first_model(provider: RemoteName, base_url: str, key: str = "") -> str:
     """Return the first model that a server of this machine lists, empty for none or elsewhere."""
     if not is_loopback(base_url):

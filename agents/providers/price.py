@@ -1,9 +1,9 @@
-"""What a model costs, where somebody has said so: in a policy, or in TURNSTONE_PRICES."""
+"""What calls cost, and prices that somebody has said: in a policy, or in TURNSTONE_PRICES."""
 
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pydantic import Field
 
@@ -11,6 +11,14 @@ from agents.contracts import Value
 from agents.errors import ConfigurationError
 
 _ENTRY = re.compile(r"(?P<models>[^\s=]+)=(?P<given>\d+(?:\.\d+)?)/(?P<made>\d+(?:\.\d+)?)")
+
+
+class Pricing(Protocol):
+    """What the calls to one model cost."""
+
+    def of(self, given: float, made: float) -> float:
+        """Return the US dollars for one call of so many tokens."""
+        ...
 
 
 class Price(Value):

@@ -26,13 +26,13 @@ class Before:
     calls: int
     position: int
     history: list[Exchange]
-    spent: Spent
+    spent: list[Spent]
 
     @classmethod
     def read(cls, run: Run) -> Self:
         """Read it; the first attempt asks for nothing that cannot be there."""
         if run.attempt == 1:
-            return cls([], 0, 0, history(run), Spent())
+            return cls([], 0, 0, history(run), [])
         turns = Approval.objects.attach(run.turns.order_by("index"))
         calls = ModelCall.objects.filter(run=run)
         return cls(turns, calls.count(), _position(calls, turns), history(run), spent(run))

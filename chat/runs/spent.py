@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from django.db.models import F, IntegerField, Sum
+from django.db.models import F, IntegerField
 from django.db.models.functions import Cast, Coalesce, Length
 
 from agents.model.tokens import BYTES_PER_TOKEN
@@ -10,18 +10,18 @@ from chat.models import ModelCall, Run
 
 
 class Spent(NamedTuple):
-    """Tokens that models were given, and tokens that they made."""
+    """Tokens that a model was given in one call, and tokens that it made."""
 
-    given: int = 0
-    made: int = 0
+    given: int
+    made: int
 
 
-def spent(run: Run) -> Spent:
-    """Return what the stored calls come to; one that no server counted, by its length."""
+def spent(run: Run) -> list[Spent]:
+    """Return what each stored call comes to; one that no server counted, by its length."""
     asked = (F("shared") + Length("rest")) / BYTES_PER_TOKEN
     said = (Length("reply") + Length("reasoning")) / BYTES_PER_TOKEN
-    sums = ModelCall.objects.filter(run=run).aggregate(
-        given=Sum(Coalesce("input_tokens", Cast(asked, IntegerField()))),
-        made=Sum(Coalesce("output_tokens", Cast(said, IntegerField()))),
+    calls = ModelCall.objects.filter(run=run).values_list(
+        Coalesce("input_tokens", Cast(asked, IntegerField())),
+        Coalesce("output_tokens", Cast(said, IntegerField())),
     )
-    return Spent(sums["given"] or 0, sums["made"] or 0)
+    return [Spent(*call) for call in calls]

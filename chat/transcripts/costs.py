@@ -1,49 +1,66 @@
 """What a stored run has cost, as far as prices are known today; none is stored with it."""
 
 from django.conf import settings
-from django.db.models import Sum
 from pydantic import ValidationError
 
 from agents.errors import ConfigurationError
 from agents.policies.budgets import price_for
 from agents.policies.spec import PolicySpec
-from agents.providers.price import Price
+from agents.providers.discovery import address_of
+from agents.providers.price import Pricing
 from chat.models import Run
 
 DIGITS = 6
 
 
 class Costs:
-    """The costs of one run in US dollars, by its policy's price or TURNSTONE_PRICES."""
+    """The costs of one run in US dollars, by its policy's price, TURNSTONE_PRICES or the list.
+
+    Where a run's server was is not stored: it is the policy's, or what is configured now.
+    """
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._spec = _spec(run)
-        self._prices: dict[tuple[str, str], Price | None] = {}
+        self._prices: dict[tuple[str, str], Pricing | None] = {}
 
     def of(self, provider: str, model: str, given: int | None, made: int | None) -> float | None:
         """Return what so many tokens cost, None where the price or the tokens are not known."""
-        price = self._price(provider, model)
-        if price is None or (given is None and made is None):
-            return None
-        return round(price.of(given or 0, made or 0), DIGITS)
+        cost = self._cost(provider, model, given, made)
+        return None if cost is None else round(cost, DIGITS)
 
     def of_run(self) -> float | None:
         """Return what all counted tokens cost, None where that of some model is not known."""
-        calls = self._run.model_calls.order_by().values_list("provider", "model")
-        sums = calls.annotate(given=Sum("input_tokens"), made=Sum("output_tokens"))
-        costs = [self.of(*one) for one in sums]
-        known = [cost for cost in costs if cost is not None]
-        return round(sum(known), DIGITS) if known and len(known) == len(costs) else None
+        calls = self._run.model_calls.order_by()
+        costs: dict[tuple[str, str], list[float]] = {}
+        for call in calls.values_list("provider", "model", "input_tokens", "output_tokens"):
+            known = costs.setdefault(call[:2], [])
+            if (cost := self._cost(*call)) is not None:
+                known.append(cost)
+        if not costs or not all(costs.values()):
+            return None
+        return round(sum(map(sum, costs.values())), DIGITS)
 
-    def _price(self, provider: str, model: str) -> Price | None:
+    def _cost(self, provider: str, model: str, given: int | None, made: int | None) -> float | None:
+        price = self._price(provider, model)
+        if price is None or (given is None and made is None):
+            return None
+        return price.of(given or 0, made or 0)
+
+    def _price(self, provider: str, model: str) -> Pricing | None:
         key = provider, model
         if key not in self._prices:
             try:
-                self._prices[key] = price_for(self._spec, *key, settings.PRICES)
+                self._prices[key] = price_for(
+                    self._spec, *key, self._address(provider), settings.PRICES
+                )
             except ConfigurationError:
                 self._prices[key] = None  # whoever asks with a limit of money is told what is wrong
         return self._prices[key]
+
+    def _address(self, provider: str) -> str:
+        chosen = "" if self._spec is None else self._spec.model.base_url
+        return chosen or address_of(provider, settings.MODEL_ENVIRONMENT)
 
 
 def _spec(run: Run) -> PolicySpec | None:

@@ -126,8 +126,7 @@ class Attempt:
             spec.model, position=before.position, gives_way=run.lane == Lane.BATCH
         )
         retrying(lambda: _name_model(run, provider), control, in_one_statement=True)
-        spent = before.spent
-        budget = budget_for(spec, provider, settings.PRICES, given=spent.given, made=spent.made)
+        budget = budget_for(spec, provider, settings.PRICES, earlier=before.spent)
         tools = tools_for(run, spec.tools, self._tools(), control)
         held.callback(tools.close)
         parts = Parts(

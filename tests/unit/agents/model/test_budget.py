@@ -12,6 +12,7 @@ from agents.model.model import RESERVED, Model
 from agents.policies.budgets import budget_for
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.choice import ModelChoice
+from agents.providers.list_price import list_price_of
 from agents.providers.price import Price, price_of, read_prices
 from agents.providers.scripted import ScriptedProvider
 
@@ -52,7 +53,7 @@ def test_without_a_limit_nothing_is_ever_used_up() -> None:
 
 
 def test_tokens_of_all_calls_count_and_those_of_earlier_attempts() -> None:
-    budget = Budget(100, given=60, made=20)
+    budget = Budget(100, earlier=[(40, 15), (20, 5)])
     used_up = []
 
     for cost in (call(10, 9), call(1, 0)):
@@ -85,7 +86,7 @@ def test_a_call_that_nobody_counted_is_not_free() -> None:
 
 
 def test_a_model_without_budget_is_not_asked_but_for_the_call_in_reserve() -> None:
-    model = Model(ScriptedProvider([{"say": "a"}]), Control(), budget=Budget(1, given=1))
+    model = Model(ScriptedProvider([{"say": "a"}]), Control(), budget=Budget(1, earlier=[(1, 0)]))
 
     with pytest.raises(OutOfBudget, match="1 of 1 tokens"):
         list(model.stream([], purpose=Purpose.THINK))
@@ -125,6 +126,17 @@ def test_any_text_is_prices_or_a_clear_error(text: str) -> None:
     assert all(priced.models for priced in prices)
 
 
+def test_each_call_is_paid_for_by_itself() -> None:
+    price = list_price_of("claude-haiku-5-5", "https://api.anthropic.com")
+    long, short = (200_000, 0), (50_000, 0)
+
+    apart, at_once = (
+        Budget(most_cost=1, price=price, earlier=calls) for calls in ([short] * 4, [long])
+    )
+
+    assert 0 < 2 * apart.cost < at_once.cost
+
+
 def test_a_limit_of_money_without_a_price_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="price of 'gpt-4o-mini' is not known"):
         budget_for(spec(cost=1), Paid([]), "gpt-4=1/2")
@@ -135,14 +147,14 @@ def test_the_policys_own_price_comes_before_the_settings() -> None:
         spec(PRICE, cost=1),
         Paid([]),
         "*=1000/1000",
-        given=1_000_000,
+        earlier=[(1_000_000, 0)],
     )
 
     assert budget.cost == pytest.approx(2)
 
 
 def test_what_nobody_is_paid_for_costs_nothing() -> None:
-    budget = budget_for(spec(cost=1), ScriptedProvider([]), "", given=10**12)
+    budget = budget_for(spec(cost=1), ScriptedProvider([]), "", earlier=[(10**12, 0)])
 
     assert (budget.cost, budget.is_used_up) == (0, False)
 
