@@ -9,7 +9,7 @@ import hmac
 import logging
 import threading
 from collections.abc import Iterable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
 import psycopg
 from django.conf import settings
@@ -18,7 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 from django.views.decorators.cache import never_cache
 from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, MetricsHandler
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -74,8 +74,8 @@ def serve_worker() -> ThreadingHTTPServer | None:
     return None
 
 
-class _Answer(BaseHTTPRequestHandler):
-    """Answer one scrape of a worker; who asks too slowly is left."""
+class _Answer(MetricsHandler):
+    """Answer one scrape of a worker to who may ask; who asks too slowly is left."""
 
     timeout = 5
     server_version, sys_version = "Turnstone", ""
@@ -84,18 +84,10 @@ class _Answer(BaseHTTPRequestHandler):
         """Send the figures of this process."""
         known = self.path.partition("?")[0] == "/metrics"
         free = not settings.METRICS_TOKEN
-        if not (known and (free or has_token(self.headers.get("Authorization", "")))):
+        if known and (free or has_token(self.headers.get("Authorization", ""))):
+            super().do_GET()
+        else:
             self.send_error(404)
-            return
-        text = generate_latest(REGISTRY)
-        self.send_response(200)
-        self.send_header("Content-Type", CONTENT_TYPE_PLAIN_0_0_4)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Leave no line: a scrape every few seconds is no news."""
 
 
 class _Given(Collector):
