@@ -7,4 +7,9 @@ BYTES_PER_TOKEN = 3.5
 
 def tokens(text: str) -> int:
     """Return about how many tokens a text takes: rather too many than too few."""
-    return math.ceil(len(text.encode(errors="replace")) / BYTES_PER_TOKEN)
+    return tokens_in(len(text.encode(errors="replace")))
+
+
+def tokens_in(size: int) -> int:
+    """Return about how many tokens a text of so many bytes takes."""
+    return math.ceil(size / BYTES_PER_TOKEN)

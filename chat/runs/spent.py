@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from django.db.models import F, IntegerField
-from django.db.models.functions import Cast, Coalesce, Length
+from django.db.models import F, Func, IntegerField, QuerySet
 
-from agents.model.tokens import BYTES_PER_TOKEN
-from chat.models import ModelCall, Run
+from agents.model.tokens import tokens_in
+from chat.models import ModelCall, Piece, Run
+from chat.models.request import Listed, Lists
 
 
 class Spent(NamedTuple):
@@ -18,10 +18,33 @@ class Spent(NamedTuple):
 
 def spent(run: Run) -> list[Spent]:
     """Return what each stored call comes to; one that no server counted, by its length."""
-    asked = (F("shared") + Length("rest")) / BYTES_PER_TOKEN
-    said = (Length("reply") + Length("reasoning")) / BYTES_PER_TOKEN
-    calls = ModelCall.objects.filter(run=run).values_list(
-        Coalesce("input_tokens", Cast(asked, IntegerField())),
-        Coalesce("output_tokens", Cast(said, IntegerField())),
-    )
-    return [Spent(*call) for call in calls]
+    asked, said = F("shared") + _size("rest"), _size("reply") + _size("reasoning")
+    calls = ModelCall.objects.filter(run=run).order_by("index")
+    figures = list(calls.values_list("index", "input_tokens", "output_tokens", asked, said))
+    is_counted = all(given is not None for _, given, *_ in figures)
+    of_pieces = {} if is_counted else _sizes(run, calls)
+    return [
+        Spent(_tokens(given, of_pieces.get(index, size)), _tokens(made, reply))
+        for index, given, made, size, reply in figures
+    ]
+
+
+def _sizes(run: Run, calls: QuerySet[ModelCall]) -> dict[int, int]:
+    """Return the bytes of each request that is stored as pieces."""
+    stored = Piece.objects.filter(run=run).values_list("digest", _size("text"))
+    sizes = {digest.hex: size for digest, size in stored}
+    rows = calls.filter(pieces__isnull=False).values_list("index", "pieces")
+    listed: dict[int, Listed] = {index: pieces or [] for index, pieces in rows}
+    lists = Lists(listed.items())
+    return {
+        index: sum(sizes[digest] for digest in lists.of(index, pieces))
+        for index, pieces in listed.items()
+    }
+
+
+def _size(column: str) -> Func:
+    return Func(column, function="OCTET_LENGTH", output_field=IntegerField())
+
+
+def _tokens(counted: int | None, size: int) -> int:
+    return tokens_in(size) if counted is None else counted

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from chat.models import Run, RunStatus
+from agents.model.tokens import tokens
+from chat.models import ModelCall, Run, RunStatus
 from chat.runs.spent import spent
 from tests.integration.here import here
 
@@ -66,6 +67,20 @@ def test_a_stored_call_that_nobody_counted_counts_by_its_length(asked: Callable[
     call(asked([]), input_tokens=1_000, output_tokens=1_000)  # which is another's
 
     assert sorted(spent(run)) == [(5, 1), (220, 10)]
+
+
+def test_a_stored_call_comes_to_as_much_as_when_it_was_made(asked: Callable[..., Run]) -> None:
+    look = {"say": LOOK["say"]}
+    answer = {"say": "Final Answer: zwei"}
+    run = asked(
+        [look, look, answer], question="Was ist ein größerer Schlüssel?", tools=("calculator",)
+    )
+    here().work(run.pk)
+
+    assert spent(run) == [
+        (tokens(call.request), tokens(call.reply + call.reasoning))
+        for call in ModelCall.objects.with_requests(run)
+    ]
 
 
 def test_a_limit_of_money_without_a_price_ends_the_run_in_words(asked: Callable[..., Run]) -> None:
