@@ -84,6 +84,13 @@ def error_in_words(action: Action) -> str:
 
 
 @register.filter
+def place_in(action: Action, turn: Turn) -> str:
+    """Say which action of which turn it is: turn 3 or, of several, turn 3, action 2."""
+    place = f"turn {turn.number}"
+    return f"{place}, action {action.number}" if len(turn.actions) > 1 else place
+
+
+@register.filter
 def repeats_its_question(action: Action) -> bool:
     """Tell whether an observation is only the question that the agent asks, which the run shows."""
     return action.tool == "ask_user" and action.ends != ""

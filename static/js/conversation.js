@@ -71,6 +71,7 @@ function follow(focus) {
     live: () => log.live,
     send: (message) => connection.send(message),
     form: () => new FormData(form),
+    address: (run) => document.getElementById(`run-${run}`).dataset.stop,
     changed: (problem) => {
       if (problem) composer.fail(problem)
       showStop()

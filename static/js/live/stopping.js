@@ -5,7 +5,7 @@ export class Stopping {
   #page
   #asked = new Set()
 
-  // `page` has live() runs, send(message), form() to post, and changed(problem).
+  // `page` has live() runs, send(message), form() to post to the address(run), and changed(problem).
   constructor(page) {
     this.#page = page
   }
@@ -31,7 +31,7 @@ export class Stopping {
 
   async #post(run) {
     try {
-      const answer = await fetch(`/runs/${run}/stop/`, { method: "POST", body: this.#page.form() })
+      const answer = await fetch(this.#page.address(run), { method: "POST", body: this.#page.form() })
       if (answer.ok) return
     } catch {
       return this.#page.changed("") // It goes out when the line is back.

@@ -33,7 +33,7 @@ function openAgain(event) {
   const dialog = document.getElementById("again")
   if (!opener || !(dialog instanceof HTMLDialogElement)) return
   event.preventDefault()
-  dialog.querySelector("form").action = `/runs/${opener.dataset.again}/again/`
+  dialog.querySelector("form").action = opener.dataset.again
   dialog.showModal()
 }
 

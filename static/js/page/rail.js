@@ -2,7 +2,6 @@
 // server is asked every few seconds; a conversation's own page knows of its own.
 
 const LOOK_MS = 5000
-const ADDRESS = "/conversations/working/"
 
 export function listenForMarks() {
   const rail = document.getElementById("rail")
@@ -25,7 +24,8 @@ export function showMark(row, state) {
 async function look(rail) {
   if (document.hidden || !rail.checkVisibility()) return
   try {
-    const answer = await fetch(ADDRESS, { headers: { accept: "application/json" }, redirect: "error" })
+    const headers = { accept: "application/json" }
+    const answer = await fetch(rail.dataset.working, { headers, redirect: "error" })
     if (answer.ok) show(rail, await answer.json())
   } catch {
     // The marks stay as they are until the server answers again.

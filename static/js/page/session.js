@@ -15,7 +15,7 @@ export function listenForOthers(changed) {
 // Words that say so, with the way back to this page.
 export function signInAgain() {
   const link = document.createElement("a")
-  link.href = `/accounts/login/?${new URLSearchParams({ next: location.pathname })}`
+  link.href = `${document.body.dataset.signIn}?${new URLSearchParams({ next: location.pathname })}`
   link.textContent = "Sign in again"
   return ["You are signed out. ", link, "; what you have written is kept."]
 }
