@@ -3,19 +3,16 @@
 import { Clock } from "./clock.js"
 import { isAfter } from "./cursor.js"
 import { Folding } from "./folding.js"
-import { grow, growingPart } from "./growing.js"
 import { element, putInPlace } from "./html.js"
-import { dropAnswer, keepOutdated, keepWritten, passes } from "./outdated.js"
-import { Preview } from "./preview.js"
-import { begin, isLive, take } from "./run_state.js"
-import { wordsOf } from "./run_words.js"
+import { keepWritten } from "./outdated.js"
+import { begin, isLive } from "./run_state.js"
+import { RunView } from "./run_view.js"
 
 export class Log {
   #element
   #changed
   #folding
-  #runs = new Map()
-  #previews = new Map()
+  #views = new Map()
   #clock = new Clock()
   #settled = 0
 
@@ -29,16 +26,16 @@ export class Log {
   }
 
   get live() {
-    return [...this.#runs.values()].filter(isLive)
+    return [...this.#views.values()].map((view) => view.run).filter(isLive)
   }
 
   get last() {
-    return Math.max(0, ...this.#runs.keys())
+    return Math.max(0, ...this.#views.keys())
   }
 
   // Whether the last run ended with a question back.
   get asks() {
-    return this.#article({ id: this.last })?.dataset.asks === "yes"
+    return articleOf(this.last)?.dataset.asks === "yes"
   }
 
   hello() {
@@ -51,48 +48,51 @@ export class Log {
   }
 
   has(id) {
-    return this.#runs.has(id)
+    return this.#views.has(id)
   }
 
   // A page may have the run from the answer to its own question, and nothing of it since.
   add(frame) {
     const article = element(frame.html)
-    const known = this.#runs.get(frame.run)
+    const known = this.#views.get(frame.run)
     if (known) {
       const { cursor } = article.dataset
-      if (isAfter(cursor, known.cursor)) this.receive({ ...frame, type: "run.snapshot", id: cursor })
+      if (isAfter(cursor, known.run.cursor)) this.receive({ ...frame, type: "run.snapshot", id: cursor })
       return
     }
     this.#element.querySelector(".conversation__none")?.remove()
     putInPlace(article, this.#element)
     this.#know(article)
-    this.#changed(this.#runs.get(frame.run))
+    this.#changed(this.#views.get(frame.run).run)
   }
 
   receive(frame) {
-    const known = this.#runs.get(frame.run)
-    if (!known) return
-    const { run, changes } = take(known, frame)
-    this.#runs.set(run.id, run)
-    for (const change of changes) SHOW[change.show].call(this, run, change)
-    if (run === known) return
-    this.#say(this.#runs.get(run.id))
-    this.#changed(this.#runs.get(run.id))
+    const view = this.#views.get(frame.run)
+    if (!view?.receive(frame)) return
+    this.#say(view)
+    this.#changed(view.run)
   }
 
   words(run) {
-    return wordsOf(run, this.#turn(run, run.turn)?.dataset.doing)
+    return this.#views.get(run.id).words()
   }
 
   #know(article) {
     const { run, cursor, status, stalled } = article.dataset
-    const known = begin(Number(run), cursor, status, stalled === "yes")
-    this.#runs.set(known.id, known)
-    if (isLive(known) && known.status !== "queued") this.#count(article, known)
+    const id = Number(run)
+    const view = new RunView(begin(id, cursor, status, stalled === "yes"), {
+      root: () => articleOf(id),
+      showRun: (html) => this.#showRun(view, html),
+      beginsAnswer: () => this.#folding.begin(id, articleOf(id)),
+      takesBack: () => this.#folding.takeBack(id, articleOf(id)),
+    })
+    this.#views.set(id, view)
+    if (isLive(view.run) && status !== "queued") this.#count(article, view.run)
   }
 
-  #say(run) {
-    const article = this.#article(run)
+  #say(view) {
+    const { run } = view
+    const article = articleOf(run.id)
     if (!article) return
     const before = article.dataset.status
     if (isLive(run) && before !== run.status) {
@@ -104,54 +104,25 @@ export class Log {
       article.dataset.stalled = run.isStalled ? "yes" : ""
       this.#count(article, run)
     }
-    const words = this.words(run)
+    const words = view.words()
     if (words) article.querySelector(".run__words").textContent = words
   }
 
-  showTurn(run, { html, clearsAnswer }) {
-    const article = this.#article(run)
-    const fresh = element(html)
-    const old = document.getElementById(fresh.id)
-    if (old) keepOutdated(old, fresh)
-    putInPlace(fresh, article.querySelector(".run__turns"))
-    if (clearsAnswer) {
-      this.#previews.get(run.id)?.clear()
-      this.#folding.takeBack(run.id, article)
-    }
-    dropAnswer(article, fresh)
-  }
-
-  showMore(run, change) {
-    const part = growingPart(this.#turn(run, change.index), change)
-    if (!part) return
-    grow(part, change.text)
-    if (change.show === "observation") part.scrollTop = part.scrollHeight
-  }
-
-  showAnswer(run, { text }) {
-    const article = this.#article(run)
-    const part = article.querySelector(".run__answer")
-    if (!passes(part, text)) return
-    if (!this.#previews.has(run.id)) this.#previews.set(run.id, new Preview(part))
-    this.#folding.begin(run.id, article)
-    this.#previews.get(run.id).show(text)
-  }
-
   // It is folded at its end as it will be when it is read again; the focus stays where it was.
-  showRun(run, { html }) {
+  #showRun(view, html) {
+    const { id } = view.run
     const article = element(html)
-    const old = this.#article(run)
+    const old = articleOf(id)
     const work = article.querySelector(".run__work")
     const { status } = article.dataset
-    const next = { ...run, status, phase: null, isStalled: article.dataset.stalled === "yes" }
-    if (isLive(next) || this.#folding.stays(run.id)) work.open = old.querySelector(".run__work").open
+    const next = { ...view.run, status, phase: null, isStalled: article.dataset.stalled === "yes" }
+    if (isLive(next) || this.#folding.stays(id)) work.open = old.querySelector(".run__work").open
     if (isLive(next)) keepWritten(old, article)
     const focused = old.contains(document.activeElement) ? document.activeElement : null
     putInPlace(article, this.#element)
     if (focused) sameIn(article, focused)?.focus({ preventScroll: true })
-    this.#previews.get(run.id)?.end()
-    this.#previews.delete(run.id)
-    this.#runs.set(run.id, next)
+    view.endPreview()
+    view.run = next
     if (isLive(next)) this.#count(article, next)
     else this.#clock.forget(article)
   }
@@ -160,22 +131,10 @@ export class Log {
     if (isStalled || status === "waiting" || status === "interrupted") this.#clock.hold(article)
     else this.#clock.follow(article)
   }
-
-  #article(run) {
-    return document.getElementById(`run-${run.id}`)
-  }
-
-  #turn(run, index) {
-    return document.getElementById(`run-${run.id}-turn-${index + 1}`)
-  }
 }
 
-const SHOW = {
-  turn: Log.prototype.showTurn,
-  thought: Log.prototype.showMore,
-  observation: Log.prototype.showMore,
-  answer: Log.prototype.showAnswer,
-  run: Log.prototype.showRun,
+function articleOf(id) {
+  return document.getElementById(`run-${id}`)
 }
 
 // What stands in a fresh article for a control of the old one.

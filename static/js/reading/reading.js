@@ -3,13 +3,11 @@
 
 import { Connection } from "../transport/connection.js"
 import { isAfter } from "../live/cursor.js"
-import { grow, growingPart } from "../live/growing.js"
-import { element, partOfPage, putInPlace } from "../live/html.js"
+import { partOfPage } from "../live/html.js"
 import { Outline } from "./outline.js"
 import { GONE, isSignedOut } from "../transport/backoff.js"
-import { Preview } from "../live/preview.js"
-import { begin, isLive, take } from "../live/run_state.js"
-import { wordsOf } from "../live/run_words.js"
+import { begin, isLive } from "../live/run_state.js"
+import { RunView } from "../live/run_view.js"
 
 const NO_NEWS = Number.MAX_SAFE_INTEGER
 
@@ -18,8 +16,7 @@ export class Reading {
   #words
   #changed
   #outline
-  #run
-  #preview = null
+  #view
   #isRefreshing = false
 
   // `words` says on the page how far the run is, and knows where to follow it; `changed` hears of
@@ -30,52 +27,34 @@ export class Reading {
     this.#words = words
     this.#changed = changed
     this.#outline = new Outline(root, rows, changed)
-    this.#run = begin(Number(run), cursor, status)
+    this.#view = new RunView(begin(Number(run), cursor, status), {
+      root: () => root,
+      showRun: () => this.#refresh(),
+      showsTurn: (turn, isNew) => this.#note(turn, isNew),
+    })
     new Connection(
       { socket, events, frames: "", token: () => "" },
       {
-        hello: () => ({
-          cursors: isLive(this.#run) ? { [this.#run.id]: this.#run.cursor } : {},
-          after: NO_NEWS,
-        }),
-        receive: (frames) => {
-          for (const frame of frames) this.#receive(frame)
-        },
+        hello: () => ({ cursors: this.#cursors(), after: NO_NEWS }),
+        receive: (frames) => frames.forEach((frame) => this.#receive(frame)),
         say: (state, code) => this.#line(state, code),
       },
     )
   }
 
+  #cursors() {
+    const { run } = this.#view
+    return isLive(run) ? { [run.id]: run.cursor } : {}
+  }
+
   #receive(frame) {
-    const { run, changes } = take(this.#run, frame)
-    this.#run = run
-    for (const change of changes) this.#show(change)
+    this.#view.receive(frame)
     this.#say(this.#now())
   }
 
-  #show(change) {
-    const { show, index, html, text, clearsAnswer } = change
-    if (show === "run") this.#refresh()
-    else if (show === "turn") this.#showTurn(html, clearsAnswer)
-    else if (show === "answer") this.#showAnswer(text)
-    else this.#showMore(growingPart(this.#turn(index), change), text)
-  }
-
-  #showTurn(html, clearsAnswer) {
-    const turn = element(html)
-    const isNew = !putInPlace(turn, this.#root.querySelector(".transcript__turns"))
+  #note(turn, isNew) {
     if (turn.dataset.status === "complete") this.#outline.add(Number(turn.dataset.index))
-    if (clearsAnswer) this.#preview?.clear()
     if (isNew) this.#changed()
-  }
-
-  #showMore(part, text) {
-    if (part) grow(part, text)
-  }
-
-  #showAnswer(text) {
-    this.#preview ??= new Preview(this.#root.querySelector(".run__answer"))
-    this.#preview.show(text)
   }
 
   async #refresh() {
@@ -85,8 +64,7 @@ export class Reading {
       const answer = await fetch(location.href)
       if (!answer.ok) throw new Error(`The server answered ${answer.status}.`)
       const fresh = partOfPage(await answer.text(), ".transcript")
-      this.#preview?.end()
-      this.#preview = null
+      this.#view.endPreview()
       this.#root.replaceChildren(...fresh.childNodes)
       globalThis.htmx?.process(this.#root)
       this.#adopt()
@@ -103,12 +81,12 @@ export class Reading {
     this.#words = this.#root.querySelector("#live")
     if (!this.#words) {
       this.#root.classList.remove("transcript--live")
-      this.#run = { ...this.#run, status: "ended" }
+      this.#view.run = { ...this.#view.run, status: "ended" }
       return
     }
     const { cursor, status } = this.#words.dataset
-    const { id, cursor: read } = this.#run
-    this.#run = begin(id, isAfter(cursor, read) ? cursor : read, status)
+    const { id, cursor: read } = this.#view.run
+    this.#view.run = begin(id, isAfter(cursor, read) ? cursor : read, status)
   }
 
   #line(state, code) {
@@ -119,14 +97,10 @@ export class Reading {
   }
 
   #now() {
-    return wordsOf(this.#run, this.#turn(this.#run.turn)?.dataset.doing, this.#words?.dataset.asker)
+    return this.#view.words(this.#words?.dataset.asker)
   }
 
   #say(words) {
     if (this.#words && words && this.#words.textContent !== words) this.#words.textContent = words
-  }
-
-  #turn(index) {
-    return index === null ? null : document.getElementById(`run-${this.#run.id}-turn-${index + 1}`)
   }
 }
