@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from chat.accounts import SignedInRequest
 from chat.compare.align import Row, align
+from chat.compare.forms import AgainForm
 from chat.governance import door
 from chat.models import Action, Conversation, PolicyVersion, Run, Turn
-from chat.policies import offered, offered_as
 from chat.runs.ask import ask
 from chat.runs.validation import InvalidQuestion
 from chat.stream.answers import renew_answers
@@ -74,15 +74,12 @@ def ask_again(request: SignedInRequest, run_id: int) -> HttpResponse:
     """Ask the question of one's own run under the policy that the form names."""
     mine = door.own_runs(request.user)
     run = get_object_or_404(mine.select_related("conversation", "parent"), pk=run_id)
-    slug = request.POST.get("policy", "")
-    policy = offered_as(slug)
-    if policy is None:
-        choices = ", ".join(offered().values_list("slug", flat=True))
-        named = f"There is no policy {slug!r}" if slug else "No policy was chosen"
-        messages.error(request, f"{named}. Ask again under one of these: {choices}.")
+    form = AgainForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, str(form.errors["policy"][0]))
         return redirect(run)
     try:
-        again = _asked_once(run, policy.latest)
+        again = _asked_once(run, form.cleaned_data["policy"])
     except InvalidQuestion as error:
         messages.error(request, str(error))
         return redirect(run)

@@ -1,8 +1,9 @@
-"""What people send to a conversation, checked before anything is stored."""
+"""What people send to a conversation by a form, checked before anything is stored."""
 
+from typing import Any, TypedDict
 from uuid import UUID, uuid4
 
-from django.http import QueryDict
+from django import forms
 
 from chat.models import PolicyVersion
 from chat.models.conversation import TITLE_LENGTH
@@ -10,39 +11,81 @@ from chat.policies import offered_as
 from chat.runs.validation import InvalidQuestion
 
 
-class InvalidTitle(ValueError):
-    """Raised for a title that cannot be given; the text is for the person who gave it."""
+class Question(TypedDict):
+    """What `chat.runs.ask.ask` takes of a form."""
+
+    question: str
+    policy_version: PolicyVersion
+    client_message_id: UUID
 
 
-def message_id(posted: QueryDict) -> UUID:
-    """Return the id under which a form sent twice is one question; a new one if it has none."""
-    try:
-        return UUID(posted.get("client_message_id", ""))
-    except ValueError:
-        return uuid4()
+class TypedField(forms.CharField):
+    """Text with the line ends that were typed, not a form's; it may be empty."""
+
+    def __init__(self) -> None:
+        super().__init__(required=False, strip=False)
+
+    def to_python(self, value: Any) -> str:
+        """Return the text without what no database keeps."""
+        text = super().to_python(value) or ""
+        return text.replace("\r\n", "\n").replace("\0", "")
 
 
-def question(posted: QueryDict) -> str:
-    """Return the text that was asked, with the line ends that were typed and not a form's."""
-    return posted.get("text", "").replace("\r\n", "\n")
+class OneLineField(forms.CharField):
+    """Text on one line."""
+
+    def to_python(self, value: Any) -> str:
+        """Return the words of the text, a space between them."""
+        text = super().to_python(value) or ""
+        return " ".join(text.replace("\0", "").split())
 
 
-def policy_version(posted: QueryDict) -> PolicyVersion:
-    """Return the newest version of the policy that was chosen.
+class QuestionForm(forms.Form):
+    """A question; whether its text may be asked is said where it is stored, however it comes."""
 
-    Raises InvalidQuestion for a policy that is not offered.
-    """
-    policy = offered_as(posted.get("policy", ""))
-    if policy is None:
-        raise InvalidQuestion("Choose one of the policies in the list.")
-    return policy.latest
+    text = TypedField()
+    policy = forms.Field(required=False)
+    client_message_id = forms.Field(required=False)
+
+    def clean_policy(self) -> PolicyVersion:
+        """Return the newest version of the policy that was chosen."""
+        policy = offered_as(self.cleaned_data["policy"] or "")
+        if policy is None:
+            raise forms.ValidationError("Choose one of the policies in the list.")
+        return policy.latest
+
+    def clean_client_message_id(self) -> UUID:
+        """Return the id under which a form sent twice is one question; a new one if it has none."""
+        try:
+            return UUID(self.cleaned_data["client_message_id"] or "")
+        except ValueError:
+            return uuid4()
+
+    def asked(self) -> Question:
+        """Return what was asked. Raises InvalidQuestion for a policy that is not offered."""
+        if not self.is_valid():
+            raise InvalidQuestion(str(self.errors["policy"][0]))
+        return Question(
+            question=self.cleaned_data["text"],
+            policy_version=self.cleaned_data["policy"],
+            client_message_id=self.cleaned_data["client_message_id"],
+        )
 
 
-def title(posted: QueryDict) -> str:
-    """Return the title that was given, on one line. Raises InvalidTitle."""
-    given = " ".join(posted.get("title", "").replace("\0", "").split())
-    if not given:
-        raise InvalidTitle("Give it a title.")
-    if len(given) > TITLE_LENGTH:
-        raise InvalidTitle(f"A title has at most {TITLE_LENGTH} characters.")
-    return given
+class TitleForm(forms.Form):
+    """A title for a conversation."""
+
+    title = OneLineField(
+        max_length=TITLE_LENGTH,
+        error_messages={
+            "required": "Give it a title.",
+            "max_length": f"A title has at most {TITLE_LENGTH} characters.",
+        },
+    )
+
+
+class ApprovalForm(forms.Form):
+    """The answer to an approval, and a word to the agent with it."""
+
+    decision = forms.ChoiceField(choices=[("grant", "Allow once"), ("deny", "Refuse")])
+    feedback = TypedField()

@@ -12,13 +12,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from chat.accounts import SignedInRequest
-from chat.conversations import forms
 from chat.conversations.examples import examples
+from chat.conversations.forms import ApprovalForm, Question, QuestionForm, TitleForm
 from chat.conversations.listing import page_of
 from chat.conversations.thread import last_policy, thread_of
 from chat.conversations.titles import rename
 from chat.governance import door
-from chat.models import Approval, Conversation, PolicyVersion, Run, RunStatus
+from chat.models import Approval, Conversation, Run, RunStatus, User
 from chat.policies import chosen_among, offered
 from chat.runs.approvals import NotOpen, decide
 from chat.runs.ask import ask
@@ -45,13 +45,13 @@ def conversation_list(request: SignedInRequest) -> HttpResponse:
 def conversation_new(request: SignedInRequest) -> HttpResponseBase:
     """Begin a conversation with its first question; a script is told where it is, or why not."""
     is_script = request.headers.get("Accept") == "application/json"
+    form = QuestionForm(request.POST)
     try:
-        version = forms.policy_version(request.POST)
-        run = _begin(request, version=version)
+        run = _begin(request.user, form.asked())
     except InvalidQuestion as error:
         if is_script:
             return JsonResponse({"error": str(error)}, status=error.status)
-        return _start_page(request, error=str(error), status=error.status)
+        return _start_page(request, form, error)
     if is_script:
         return JsonResponse({"url": run.conversation.get_absolute_url()}, status=201)
     return redirect(run.conversation)
@@ -78,15 +78,11 @@ def conversation(request: SignedInRequest, conversation_id: int) -> HttpResponse
     found = _own(request, conversation_id)
     if request.method != "POST":
         return _conversation_page(request, found)
+    form = QuestionForm(request.POST)
     try:
-        run = ask(
-            found,
-            forms.question(request.POST),
-            policy_version=forms.policy_version(request.POST),
-            client_message_id=forms.message_id(request.POST),
-        )
+        run = ask(found, **form.asked())
     except InvalidQuestion as error:
-        return _conversation_page(request, found, error=str(error), status=error.status)
+        return _conversation_page(request, found, form, error)
     return redirect(f"{found.get_absolute_url()}#run-{run.pk}")
 
 
@@ -95,20 +91,13 @@ def conversation(request: SignedInRequest, conversation_id: int) -> HttpResponse
 def conversation_rename(request: SignedInRequest, conversation_id: int) -> HttpResponseBase:
     """Give a conversation another title."""
     found = _own(request, conversation_id)
-    error = ""
-    if request.method == "POST":
-        try:
-            rename(found, forms.title(request.POST))
-        except forms.InvalidTitle as invalid:
-            error = str(invalid)
-        else:
-            return redirect(found)
-    return render(
-        request,
-        "chat/conversation_rename.html",
-        {"conversation": found, "error": error},
-        status=422 if error else 200,
-    )
+    form = TitleForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        rename(found, form.cleaned_data["title"])
+        return redirect(found)
+    context = {"conversation": found, "form": form}
+    status = 422 if form.is_bound else 200
+    return render(request, "chat/conversation_rename.html", context, status=status)
 
 
 @login_required
@@ -139,12 +128,12 @@ def run_stop(request: SignedInRequest, run_id: int) -> HttpResponseBase:
 def approval(request: SignedInRequest, approval_id: int) -> HttpResponseBase:
     """Answer an approval, for browsers without a live connection."""
     asked = get_object_or_404(door.own_approvals(request.user), pk=approval_id)
-    decision = request.POST.get("decision")
-    if decision not in ("grant", "deny"):
+    form = ApprovalForm(request.POST)
+    if not form.is_valid():
         return HttpResponseBadRequest("Choose whether it may run.")
-    said = request.POST.get("feedback", "").replace("\r\n", "\n")
+    is_granted, feedback = form.cleaned_data["decision"] == "grant", form.cleaned_data["feedback"]
     try:
-        decide(asked, by=request.user, grant=decision == "grant", feedback=said)
+        decide(asked, by=request.user, grant=is_granted, feedback=feedback)
     except NotOpen as error:
         messages.error(request, str(error))
     return redirect(f"{asked.run.conversation.get_absolute_url()}#run-{asked.run_id}")
@@ -164,36 +153,37 @@ def _own(request: SignedInRequest, conversation_id: int) -> Conversation:
 
 
 @transaction.atomic
-def _begin(request: SignedInRequest, *, version: PolicyVersion) -> Run:
+def _begin(user: User, asked: Question) -> Run:
     """Ask the first question of a conversation; sent twice, also at once, it is one of each."""
-    client_message_id = forms.message_id(request.POST)
     begun, _ = Conversation.objects.get_or_create(
-        owner=request.user, first_message_id=client_message_id
+        owner=user, first_message_id=asked["client_message_id"]
     )
-    return ask(
-        begun,
-        forms.question(request.POST),
-        policy_version=version,
-        client_message_id=client_message_id,
-    )
+    return ask(begun, **asked)
 
 
-def _start_page(request: SignedInRequest, *, error: str = "", status: int = 200) -> HttpResponse:
-    context = _composer(request, error, policy=last_policy(request.user)) | {
+def _start_page(
+    request: SignedInRequest,
+    form: QuestionForm | None = None,
+    error: InvalidQuestion | None = None,
+) -> HttpResponse:
+    context = _composer(form, error, policy=last_policy(request.user)) | {
         "composer_action": reverse("conversation_new"),
         "examples": examples(),
         "is_latest": True,
     }
-    return render(request, "chat/conversation.html", context, status=status)
+    return render(request, "chat/conversation.html", context, status=_status(error))
 
 
 def _conversation_page(
-    request: SignedInRequest, found: Conversation, *, error: str = "", status: int = 200
+    request: SignedInRequest,
+    found: Conversation,
+    form: QuestionForm | None = None,
+    error: InvalidQuestion | None = None,
 ) -> HttpResponse:
     before = request.GET.get("before", "")
     thread = thread_of(found, int(before) if before.isdecimal() and len(before) < 18 else None)
     renew_answers(row.run for row in thread.rows)
-    context = _composer(request, error, policy=thread.policy) | {
+    context = _composer(form, error, policy=thread.policy) | {
         "composer_action": found.get_absolute_url(),
         "conversation": found,
         "rows": thread.rows,
@@ -203,17 +193,25 @@ def _conversation_page(
         "is_asked": thread.is_asked,
         "is_latest": not before,
     }
-    return render(request, "chat/conversation.html", context, status=status)
+    return render(request, "chat/conversation.html", context, status=_status(error))
 
 
-def _composer(request: SignedInRequest, error: str, policy: str = "") -> dict[str, Any]:
+def _composer(
+    form: QuestionForm | None, error: InvalidQuestion | None, policy: str
+) -> dict[str, Any]:
+    """Return what the composer shows: nothing yet, or what could not be asked, with the reason."""
     policies = list(offered())
-    chosen = chosen_among(policies, request.POST.get("policy", "") or policy)
+    sent = form.cleaned_data if form is not None else {}
+    wanted = form["policy"].value() if form is not None else ""
     return {
-        "client_message_id": forms.message_id(request.POST) if error else uuid4(),
+        "client_message_id": sent.get("client_message_id") or uuid4(),
         "policies": policies,
-        "chosen_policy": chosen,
+        "chosen_policy": chosen_among(policies, wanted or policy),
         "model": current_model(),
-        "text": forms.question(request.POST) if error else "",
-        "error": error,
+        "text": sent.get("text", ""),
+        "error": error or "",
     }
+
+
+def _status(error: InvalidQuestion | None) -> int:
+    return 200 if error is None else error.status
