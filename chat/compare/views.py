@@ -19,6 +19,7 @@ from chat.compare.forms import AgainForm
 from chat.governance import door
 from chat.models import Action, Conversation, PolicyVersion, Run, Turn
 from chat.runs.ask import ask
+from chat.runs.queue import tell_ahead
 from chat.runs.validation import InvalidQuestion
 from chat.stream.answers import renew_answers
 from chat.transcripts.asked import whole_number
@@ -100,6 +101,7 @@ def comparison(request: SignedInRequest, run_id: int, other_id: int) -> HttpResp
     if request.GET.get("seen") == seen:
         return HttpResponse(status=204)
     renew_answers([left.run, right.run])
+    tell_ahead([left.run, right.run])
     rows = align(_to_align(left.run), _to_align(right.run))
     context = {
         "left": left,

@@ -8,6 +8,7 @@ from django.db.models import Count
 from agents.contracts import EndReason
 from chat.governance import door
 from chat.models import Approval, Conversation, Run, Turn, User
+from chat.runs.queue import tell_ahead
 
 SHOWN_RUNS = 30
 WITH_TURNS = 5
@@ -61,6 +62,7 @@ def thread_of(conversation: Conversation, before: int | None = None) -> Thread:
         runs = runs.filter(pk__lt=before)
     newest = list(runs[: SHOWN_RUNS + 1])
     shown = newest[:SHOWN_RUNS][::-1]
+    tell_ahead(shown)
     counts = _turn_counts(shown)
     last = {run.pk for run in shown[-WITH_TURNS:]}
     turns = _turns_of(

@@ -17,6 +17,7 @@ from chat.live.followers import Snapshot
 from chat.models import ENDED, Conversation, Run, RunStatus, User
 from chat.models.run import CLAIMABLE
 from chat.runs.db_retry import release_connection
+from chat.runs.queue import tell_ahead
 from chat.stream import frames
 from chat.stream.render import render_run
 from chat.stream.streams import StreamId
@@ -29,6 +30,9 @@ MAX_RUNS = 100
 
 YOUNG = timedelta(minutes=2)
 """How long it is made sure that pages know of a new run; who comes later asks for it."""
+
+SHOWN_WITH = ("policy_version__policy", "owner")
+"""What the article of a run shows beside it."""
 
 _THREADS = ThreadPoolExecutor(8, thread_name_prefix="live-records")
 
@@ -109,15 +113,18 @@ def known_runs(conversation: Conversation, run_ids: Collection[int]) -> dict[int
 
 def news(conversation: Conversation, after: int) -> list[News]:
     """Return the runs that are newer than `after`, oldest first."""
-    runs = conversation.runs.filter(pk__gt=after).select_related("policy_version__policy")
-    return [news_of(run) for run in reversed(runs.order_by("-pk")[:MAX_RUNS])]
+    newer = conversation.runs.filter(pk__gt=after).select_related(*SHOWN_WITH).order_by("-pk")
+    runs = newer[:MAX_RUNS][::-1]
+    tell_ahead(runs)
+    return [_news_of(run) for run in runs]
 
 
 def stored(run_id: int) -> Snapshot | None:
     """Return a run as it is stored, None if it is gone."""
-    run = Run.objects.select_related("policy_version__policy").filter(pk=run_id).first()
+    run = Run.objects.select_related(*SHOWN_WITH).filter(pk=run_id).first()
     if run is None:
         return None
+    tell_ahead([run])
     now = _standing(run)
     return Snapshot(str(now.shown_by), render_run(run), now.has_ended, now.waits)
 
@@ -148,5 +155,10 @@ def _standing(run: Run) -> Standing:
 
 def news_of(run: Run) -> News:
     """Return what a page is told of a run."""
+    tell_ahead([run])
+    return _news_of(run)
+
+
+def _news_of(run: Run) -> News:
     frame = frames.run_created(run.pk, run.client_message_id, render_run(run))
     return News(run.pk, run.stream_id, not run.is_live, frame)

@@ -60,7 +60,10 @@ class Run(models.Model):
     is then when it became final here.
     `build` is the code of Turnstone that worked on it last, as settings.BUILD names it.
     `answer_form` says which form of rendering made `answer_html` (see `chat.stream.answers`).
+    `ahead` is how many stand before a queued run, once `chat.runs.queue.tell_ahead` has counted.
     """
+
+    ahead: int | None = None
 
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="runs")
     owner = models.ForeignKey(

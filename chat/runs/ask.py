@@ -9,6 +9,7 @@ from chat.metrics.instruments import RUNS_ASKED
 from chat.models import Conversation, Origin, PolicyVersion, Run
 from chat.models.conversation import TITLE_LENGTH
 from chat.runs.allowance import check_allowance
+from chat.runs.queue import tell_ahead
 from chat.runs.validation import InvalidQuestion, checked
 from chat.runs.wake import wake
 from chat.search.documents.runs import index_run
@@ -55,7 +56,7 @@ def ask(
         index_run(run)
         clear(run)
         transaction.on_commit(RUNS_ASKED.inc)
-        transaction.on_commit(partial(announce, run), robust=True)
+        transaction.on_commit(partial(_announce, run), robust=True)
         transaction.on_commit(partial(wake, run.pk), robust=True)
     return run
 
@@ -74,3 +75,8 @@ def _touch(conversation: Conversation, question: str) -> None:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= TITLE_LENGTH else text[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def _announce(run: Run) -> None:
+    tell_ahead([run])
+    announce(run)

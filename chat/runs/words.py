@@ -11,7 +11,6 @@ from agents.contracts import STOPPED_BY_ASKER, EndReason
 from agents.tools.catalogue import doing
 from agents.unicode_safety import name_of, noted
 from chat.models import Approval, ApprovalStatus, Run, RunStatus, Turn
-from chat.runs.queue import ahead_of
 
 YOU = "you"
 
@@ -57,10 +56,11 @@ def doing_in_words(turn: Turn) -> str:
     return doing(tool) or f"Running {noted(tool, name_of)}"
 
 
-def status_in_words(run: Run, turns: Sequence[Turn] | int | None = None, asker: str = YOU) -> str:
+def status_in_words(run: Run, turns: Sequence[Turn] | int = (), asker: str = YOU) -> str:
     """Say where the run is, or how it ended with how many turns and how long it took.
 
-    Takes the turns or, for a run that has ended, only their number; else they are counted.
+    Takes the turns or, for a run that has ended, only their number. Of a queued run its place is
+    said once it was told.
     """
     match run.status:
         case RunStatus.QUEUED:
@@ -73,8 +73,6 @@ def status_in_words(run: Run, turns: Sequence[Turn] | int | None = None, asker: 
             return f"Waiting for {asker}"
         case RunStatus.INTERRUPTED:
             return _resuming(turns if isinstance(turns, Sequence) else ())
-    if turns is None:
-        turns = run.turns.count()
     return _ended(run, turns if isinstance(turns, int) else len(turns), asker)
 
 
@@ -100,8 +98,9 @@ def outcome_tone(run: Run) -> str:
 
 
 def _queued(run: Run) -> str:
-    ahead = ahead_of([run.pk]).get(run.pk, 0)
-    return f"Waiting in line, {ahead} ahead" if ahead else "Next in line"
+    if run.ahead is None:
+        return "Waiting in line"
+    return f"Waiting in line, {run.ahead} ahead" if run.ahead else "Next in line"
 
 
 def _resuming(turns: Sequence[Turn]) -> str:

@@ -107,7 +107,7 @@ def is_prose(text: str | None) -> bool:
 
 
 @register.simple_tag(takes_context=True)
-def status_words(context: Context, run: Run, turns: Sequence[Turn] | int | None = None) -> str:
+def status_words(context: Context, run: Run, turns: Sequence[Turn] | int = ()) -> str:
     """Say to who reads the page where the run is, or how it ended."""
     return status_in_words(run, turns, _asker(context, run))
 

@@ -12,6 +12,7 @@ from chat.accounts import SignedInRequest
 from chat.governance import door
 from chat.models import Action, ModelCall, Run, Turn
 from chat.policies import offered
+from chat.runs.queue import tell_ahead
 from chat.stream.answers import renew_answers
 from chat.transcripts.asked import whole_number
 from chat.transcripts.download import NOT_WHOLE, as_json, as_markdown
@@ -31,11 +32,13 @@ def transcript(request: SignedInRequest, run_id: int) -> HttpResponse:
     """Show the turns of a run, a hundred at a time; `?turn=` chooses which."""
     run = _readable(request, run_id)
     renew_answers([run])
+    tell_ahead([run])
+    is_own = door.is_own(request.user, run.conversation)
     context = {
         "run": run,
         "reading": read(run, whole_number(request.GET.get("turn", "")) or 1),
-        "is_own": door.is_own(request.user, run.conversation),
-        "policies": offered(),
+        "is_own": is_own,
+        "policies": list(offered()) if is_own and not run.is_live else (),
         "repeats": repeats_of(run),
     }
     return render(request, "chat/transcript/transcript.html", context)

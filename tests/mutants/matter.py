@@ -64,7 +64,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         *_HELD,
         f"{RUNS}/worker/test_time_used.py",
     ),
-    "chat/runs/queue.py": (*_QUEUE, f"{RUNS}/queue/test_lanes.py"),
+    "chat/runs/queue.py": (
+        *_QUEUE,
+        f"{RUNS}/queue/test_lanes.py",
+        f"{RUNS}/queue/test_places_told.py",
+    ),
     "chat/runs/worker/claim.py": (
         *_QUEUE,
         f"{RUNS}/queue/test_lanes.py",
@@ -141,6 +145,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         *_CONVERSATION_PAGES,
         f"{PAGES}/test_page_transcript.py",
         f"{PAGES}/test_page_observation.py",
+        f"{PAGES}/test_page_queries.py",
     ),
     "chat/stream/announce.py": (
         f"{LIVE}/streams/test_stream_kept.py",

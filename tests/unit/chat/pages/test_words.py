@@ -5,7 +5,8 @@ from datetime import date, timedelta
 import pytest
 
 from chat.conversations.listing import age_in_words
-from chat.runs.words import seconds
+from chat.models import Run
+from chat.runs.words import seconds, status_in_words
 from chat.templatetags.turns import is_prose, purpose_in_words
 
 TODAY = date(2026, 11, 21)
@@ -68,3 +69,14 @@ def test_prose_is_told_from_data(text: str | None, expected: bool) -> None:
 
 def test_purposes_are_words() -> None:
     assert purpose_in_words("choose_tool") == "Choose tool"
+
+
+@pytest.mark.parametrize(
+    ("ahead", "words"),
+    [(None, "Waiting in line"), (0, "Next in line"), (2, "Waiting in line, 2 ahead")],
+)
+def test_a_place_in_the_queue_is_said_where_it_was_told(ahead: int | None, words: str) -> None:
+    run = Run(status="queued")
+    run.ahead = ahead
+
+    assert status_in_words(run) == words
