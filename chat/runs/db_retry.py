@@ -58,7 +58,8 @@ def release_connection() -> None:
 
 def _trusting() -> AbstractContextManager[None]:
     """Let the pool hand out unseen what was whole a moment ago: here a broken one is no harm."""
-    unchecked: Callable[[], AbstractContextManager[None]] = connection.unchecked  # type: ignore[attr-defined] # of our backend
+    # Only our own backend has it, which Django's types do not know.
+    unchecked: Callable[[], AbstractContextManager[None]] = connection.unchecked  # type: ignore[attr-defined]
     return unchecked()
 
 

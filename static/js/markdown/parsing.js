@@ -55,9 +55,10 @@ export function isTooDeep(tokens) {
 }
 
 function codeBlock({ info, content }, escapeHtml) {
-  const language = info.trim().split(/\s+/)[0]
+  const named = info.trim().split(/\s+/)[0]
+  const language = NAME.test(named) ? named : ""
   return (
-    `<div class="code"><div class="code__bar"><span class="code__language">${NAME.test(language) ? language : ""}</span>` +
+    `<div class="code"><div class="code__bar"><span class="code__language">${language}</span>` +
     '<button class="code__button code__wrap needs-scripts" type="button" aria-pressed="false">' +
     'Wrap<span class="for-screen-reader"> the lines of this code</span></button>' +
     '<button class="code__button code__copy needs-scripts" type="button">' +
