@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.db import connection
-from django.test import Client
 from django.utils import timezone
 
 from agents.contracts import Exchange, Outcome, Turn, Usage
@@ -24,7 +23,7 @@ from chat.runs.record.statements import store
 from chat.transcripts.download import as_json, as_markdown
 from chat.transcripts.portions import PORTION, carried
 from tests.integration.here import here
-from tests.integration.reading.answers import text_of
+from tests.integration.runs.record.downloading import downloaded
 from tests.integration.runs.record.test_model_calls import call, change, request
 from tests.stored_turns import store_turn
 
@@ -38,14 +37,6 @@ def requests_of(transcript: dict[str, Any]) -> dict[int, str]:
     exec(compile(code, DOCUMENT.name, "exec"), names)  # noqa: S102
     found: dict[int, str] = names["requests_of"](transcript)
     return found
-
-
-def downloaded(run: Run, user: User) -> dict[str, Any]:
-    client = Client()
-    client.force_login(user)
-    content: dict[str, Any] = json.loads(text_of(client.get(f"/runs/{run.pk}/transcript.json")))
-    connection.close()
-    return content
 
 
 def action_of(one: dict[str, Any]) -> dict[str, Any]:
@@ -106,34 +97,6 @@ def test_a_run_can_be_rebuilt_and_replayed_from_its_file_alone(
     assert any(turn["plan"] for turn in content["turns"]) == (policy == "planned")
 
 
-@pytest.fixture
-def told(claimed: Callable[[], Run]) -> Run:
-    """Store a run with all that a run can have."""
-    run = claimed()
-    now = timezone.now()
-    store_turn(
-        run,
-        kind="final",
-        status="complete",
-        thought="Look.",
-        answer="It \u202e turns.",
-        tool="browser_screenshot",
-        inputs={"b": 1, "a": 2},
-        observation="A page.",
-        images=[{"media_type": "image/png", "data": "AAAA"}],
-        ends="answered",
-        plan={"goals": ["one"]},
-        started_at=now,
-        ended_at=now,
-    )
-    log = CallLog(run, 0)
-    for turns in range(4):
-        row = log.row(call(request(turns)), 0)
-        row.input_tokens, row.output_tokens, row.first_token_seconds = 10, 20, 0.25
-        store(run, row)
-    return run
-
-
 def test_the_file_tells_all_that_is_stored(told: Run, ada: User) -> None:
     Run.objects.filter(pk=told.pk).update(input_tokens=40, output_tokens=80)
 
@@ -155,58 +118,6 @@ def test_the_file_tells_all_that_is_stored(told: Run, ada: User) -> None:
     assert (action["started_at"] is not None, action["seconds"]) == (True, 0)
     assert content["model_calls"][0]["first_token_seconds"] == 0.25
     assert content["cost"] == content["model_calls"][0]["cost"] == 0  # of a scripted model
-
-
-def test_a_cost_is_that_of_the_price_list_and_unknown_without_one(
-    told: Run, ada: User, settings: Any
-) -> None:
-    ModelCall.objects.filter(run=told).update(provider="openai")
-    unknown = downloaded(told, ada)
-    settings.PRICES = "m=1/2"
-
-    known = downloaded(told, ada)
-
-    assert unknown["cost"] is None
-    assert unknown["model_calls"][0]["cost"] is None
-    assert known["model_calls"][0]["cost"] == pytest.approx(0.00005)
-    assert known["cost"] == pytest.approx(0.0002)
-
-
-@pytest.mark.parametrize(
-    ("environment", "is_known"),
-    [
-        ({"OPENAI_API_KEY": "k"}, True),
-        ({"OPENAI_BASE_URL": "http://10.0.0.7/v1"}, False),
-        ({}, False),
-    ],
-)
-def test_a_cost_is_that_of_the_vendors_list_only_where_the_vendor_is_asked(
-    told: Run, ada: User, settings: Any, environment: dict[str, str], is_known: bool
-) -> None:
-    ModelCall.objects.filter(run=told).update(provider="openai", model="gpt-4o-mini")
-    settings.MODEL_ENVIRONMENT = environment
-    listed = downloaded(told, ada)
-    settings.PRICES = "gpt-4o-mini=0.15/0.60"
-
-    said = downloaded(told, ada)
-
-    assert said["cost"] > 0
-    assert listed["cost"] == (said["cost"] if is_known else None)
-
-
-def test_a_model_without_a_price_leaves_the_whole_cost_unknown(
-    told: Run, ada: User, settings: Any
-) -> None:
-    settings.PRICES, calls = "m=1/2", ModelCall.objects.filter(run=told)
-    calls.update(provider="openai")
-    calls.filter(index=0).update(input_tokens=None, output_tokens=None)
-    known = downloaded(told, ada)
-    calls.filter(index=1).update(model="another")
-
-    unknown = downloaded(told, ada)
-
-    assert known["cost"] == pytest.approx(0.00015)
-    assert unknown["cost"] is None
 
 
 def test_the_requests_are_put_together_to_the_letter(told: Run, ada: User) -> None:

@@ -7,7 +7,8 @@ from chat.models import Run, User
 from chat.runs.record.requests import CallLog
 from chat.runs.record.statements import store
 from chat.transcripts.download import as_json
-from tests.integration.runs.record.test_download import downloaded, requests_of
+from tests.integration.runs.record.downloading import downloaded
+from tests.integration.runs.record.test_download import requests_of
 from tests.integration.runs.record.test_model_calls import call, request, store_all
 from tests.integration.runs.record.test_older_requests import stored_before
 from tests.integration.runs.record.test_redacted_pieces import redact
