@@ -1,7 +1,8 @@
 """Server-sent events, read from bytes as they come.
 
 The event stream format of the WHATWG HTML standard (9.2.6), as far as model servers use it: the
-data of each event; names, ids and comments are passed over.
+data of each event; names, ids and comments are passed over. An event is bounded, and those
+of a piece come at once; the decoders of httpx-sse and the openai SDK know neither.
 """
 
 from collections.abc import Iterable, Iterator
