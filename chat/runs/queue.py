@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable
 
 from django.conf import settings
-from django.db import connection
 
 from chat.models import Queue, Run, RunStatus
+from chat.prepared import prepared_cursor
 
 NO_LIMIT = 1_000_000_000
 
@@ -37,7 +37,7 @@ def ahead_of(run_ids: Collection[int]) -> dict[int, int]:
     It is an estimate: where a run ends the next is served the sooner, and what has fewer running,
     or is a chat, may come and go first. A run that does not wait for a worker is left out.
     """
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_AHEAD, {"ids": list(run_ids), "limit": limit()})
         return dict(cursor.fetchall())
 

@@ -5,13 +5,13 @@ database; a transaction of five statements costs a run seven such waits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 from django.db import connection
 from django.db.models import Model
 
 from chat.models import Action, ModelCall, Run, RunStatus, Turn, TurnStatus
+from chat.prepared import prepared_cursor
 from chat.runs.lease import LeaseLost
 from chat.search.documents.runs import BEGUN
 from chat.search.documents.turns import document_of, documents
@@ -23,6 +23,12 @@ _CALLS = Upsert(ModelCall, "run", "index")
 _TURNS = Upsert(Turn, "run", "index")
 _ACTIONS = Upsert(Action, "turn", "position", sql={"turn": "turn.id"})
 _WORDS = documents(turn="turn.id")
+_PIECES = """
+INSERT INTO chat_piece (run_id, digest, text)
+SELECT held.id, given.* FROM held, unnest(%s::uuid[], %s::text[]) AS given
+ON CONFLICT DO NOTHING
+"""
+"""What is not there yet is stored; a piece that was redacted stays so."""
 
 
 def store(
@@ -45,8 +51,9 @@ def store(
         parts[name] = upsert.statement(source)
         values += upsert.values(row)
     pieces = {} if call is None else call.brings
-    values += chain.from_iterable(pieces.items())
-    found = _execute(run, parts, values, {"pieces": _pieces(len(pieces))} if pieces else {})
+    if pieces:
+        values += [list(pieces), list(pieces.values())]
+    found = _execute(run, parts, values, {"pieces": _PIECES} if pieces else {})
     for name, _, _, row in rows:
         row.pk = found[name]
 
@@ -80,21 +87,12 @@ def _execute(
     """
     begun = ", ".join(f"{name} AS ({sql})" for name, sql in [*parts.items(), *others.items()])
     numbers = ", ".join(f"(SELECT id FROM {name})" for name in parts)  # noqa: S608 - names above
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(f"WITH {begun} SELECT {numbers}", values)
         found = dict(zip(parts, cursor.fetchone() or (), strict=True))
     if found["held"] is None:
         raise LeaseLost(f"Run {run.pk} went on without attempt {run.attempt}.")
     return found
-
-
-def _pieces(count: int) -> str:
-    """Return the part that stores what is not there yet; one that was redacted stays so."""
-    given = ", ".join(["(%s::uuid, %s::text)"] * count)
-    return (
-        "INSERT INTO chat_piece (run_id, digest, text) SELECT held.id, given.* FROM held"  # noqa: S608 - marks
-        f" CROSS JOIN (VALUES {given}) AS given ON CONFLICT DO NOTHING"
-    )
 
 
 def _held(run: Run, changes: dict[str, Any]) -> tuple[dict[str, str], list[Any]]:

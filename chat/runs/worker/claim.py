@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from chat.clock import Clock
 from chat.models import Lane, Queue, Run
 from chat.models.run import CLAIMABLE
+from chat.prepared import prepared_cursor
 from chat.runs.lease import LEASE
 from chat.runs.queue import anybody_waits, limit
 
@@ -85,7 +86,7 @@ def _begin_attempt(which: str, worker: str, **parameters: int) -> Run | None:
     until its last sign of life.
     """
     values: dict[str, Any] = {"worker": worker, "lease": LEASE, **parameters}
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_BEGIN.format(which=which), values)
         row = cursor.fetchone()
     if row is None:

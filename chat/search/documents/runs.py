@@ -4,6 +4,7 @@ from django.db import connection
 from django.db.models import Q, prefetch_related_objects
 
 from chat.models import Action, Conversation, Run, RunDocument, RunStatus
+from chat.prepared import prepared_cursor
 from chat.search.documents.parts import closing_parts, parts_of_run
 from chat.search.documents.turns import has_error, index_turn
 from chat.search.documents.vector import OF_RUN, VECTOR, bodies_of
@@ -24,7 +25,7 @@ WHERE run_id IN (SELECT id FROM chat_run WHERE conversation_id = %s)
 def index_run(run: Run) -> None:
     """Make the run findable, or bring its document up to date."""
     prefetch_related_objects([run], "conversation", "policy_version__policy")
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_DOCUMENTS.statement(), _DOCUMENTS.values(_document_of(run)))
 
 

@@ -3,10 +3,11 @@
 from datetime import timedelta
 from itertools import chain
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from chat.models import Run, Turn, TurnDocument, TurnStatus
+from chat.prepared import prepared_cursor
 from chat.search.documents.parts import Said, parts_of
 from chat.search.documents.vector import OF_TURN, VECTOR, bodies_of
 from chat.upsert import Upsert
@@ -47,7 +48,7 @@ def document_of(turn: Turn, closing: Said = ()) -> TurnDocument:
 
 def index_turn(turn: Turn, closing: Said = ()) -> None:
     """Make the turn findable, or bring its document up to date."""
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_DOCUMENTS.statement(), _DOCUMENTS.values(document_of(turn, closing)))
 
 
