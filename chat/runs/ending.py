@@ -51,8 +51,7 @@ def end_held(
         except LeaseLost:
             if not _is_stored(run):
                 raise
-        index_run_ended(run)
-        return render_run(run)
+        return render_run(run, index_run_ended(run))
 
     return retrying_last(write, lambda: render_run(run) if _is_stored(run) else None, control)
 

@@ -61,7 +61,7 @@ def clear(run: Run) -> None:
 
 def announce(run: Run) -> None:
     """Tell everybody who watches the conversation of a new run."""
-    frame = frames.run_created(run.pk, run.client_message_id, render_run(run))
+    frame = frames.run_created(run.pk, run.client_message_id, render_run(run, turns=[]))
     key = conversation_key(run.conversation_id)
     _tell(f"that run {run.pk} is new", key, {"d": frame, "run": run.pk}, most=MAX_RUNS)
 

@@ -1,5 +1,7 @@
 """The only place that renders a turn or a run for the live path, with the page's own templates."""
 
+from collections.abc import Iterable
+
 from django.template.loader import render_to_string
 
 from chat.models import Approval, Run, Turn
@@ -10,10 +12,10 @@ def render_turn(turn: Turn, run: Run) -> str:
     return render_to_string("chat/run/_turn.html", {"turn": turn, "run": run})
 
 
-def render_run(run: Run) -> str:
-    """Return the HTML of a run with the turns that are stored.
+def render_run(run: Run, turns: Iterable[Turn] | None = None) -> str:
+    """Return the HTML of a run with its turns, those that are stored if none are given.
 
     Read `run` before calling: its cursor must not be newer than the turns shown with it.
     """
-    turns = Approval.objects.attach(run.turns.all())
+    turns = Approval.objects.attach(run.turns.order_by("index") if turns is None else turns)
     return render_to_string("chat/run/_run.html", {"run": run, "turns": turns})

@@ -17,6 +17,7 @@ from chat.search.documents.turns import OPEN_SECONDS, index_open_turns
 from chat.search.find import find
 from chat.search.language.query import parse
 from project.ops.backup import address_of
+from tests.integration.here import here
 
 
 def finds(user: User, text: str) -> bool:
@@ -121,3 +122,17 @@ def test_the_model_that_begins_on_a_run_is_told_to_search_in_the_same_statement(
     assert len(statements) == 1
     row = RunDocument.objects.get(run=run)
     assert (row.status, row.model) == ("running", "demo")
+
+
+def test_the_end_of_a_run_reads_its_turns_once(asked: Callable[..., Run]) -> None:
+    reply = 'Thought: hm\nAction: calculator\nAction Input: {"expression": "%d + 1"}'
+    replies = [{"say": reply % number} for number in range(3)]
+    run = asked([*replies, {"say": "Final Answer: So."}], tools=("calculator",))
+
+    with CaptureQueriesContext(connection) as statements:
+        here().work(run.pk)
+
+    asked_for = [query["sql"].partition(" FROM ")[2] for query in statements]
+    assert sum(table.startswith('"chat_turn"') for table in asked_for) == 1
+    assert sum(table.startswith('"chat_action"') for table in asked_for) == 1
+    assert RunDocument.objects.get(run=run).turns == run.turns.count() == 4
