@@ -5,7 +5,7 @@ this module changes the State, and no exception of a component leaves it.
 """
 
 import logging
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 
 from agents.contracts import (
     STOPPED_BY_ASKER,
@@ -63,28 +63,22 @@ def run(policy: Policy, state: State, control: Control) -> Iterator[Event]:
 
 def _steps(policy: Policy, state: State, control: Control) -> Iterator[Event]:
     try:
-        state.halted = yield from _turns(policy, state, control)
+        yield from _resumed(policy, state)
+        while (decision := policy.decide(state)).step is not Step.HALT:
+            control.check()
+            if decision.step is Step.THINK:
+                control.safe_point()
+                yield TurnStarted(index=len(state.turns))
+                yield from policy.think(state)
+            else:
+                yield from policy.act(state)
+            if policy.decide(state).step is not Step.TOOL:
+                yield TurnCompleted(turn=state.turns[-1])
+        state.halted = decision.reason
     except OutOfBudget as error:
         yield from _without_budget(error, state)
         state.halted = EndReason.BUDGET
     yield from policy.summarize(state)
-
-
-def _turns(
-    policy: Policy, state: State, control: Control
-) -> Generator[Event, None, EndReason | None]:
-    yield from _resumed(policy, state)
-    while (decision := policy.decide(state)).step is not Step.HALT:
-        control.check()
-        if decision.step is Step.THINK:
-            control.safe_point()
-            yield TurnStarted(index=len(state.turns))
-            yield from policy.think(state)
-        else:
-            yield from policy.act(state)
-        if policy.decide(state).step is not Step.TOOL:
-            yield TurnCompleted(turn=state.turns[-1])
-    return decision.reason
 
 
 def _without_budget(error: OutOfBudget, state: State) -> Iterator[Event]:
