@@ -28,6 +28,7 @@ from agents.policies.spec import Limits, PolicySpec
 from agents.providers.base import Provider
 from agents.providers.choice import ModelChoice
 from agents.providers.connect import connect
+from agents.providers.vendors import VENDORS
 from agents.state import State
 from agents.terminal.approval import AtTheTerminal
 from agents.terminal.page import EventLines, TerminalPage, plain
@@ -37,7 +38,7 @@ from agents.tools.setup import ToolSetup, tool_setup
 EXIT_CODES = {Status.SUCCEEDED: 0, Status.FAILED: 1, Status.EXHAUSTED: 3, Status.STOPPED: 130}
 USAGE = 2
 DEFAULT_TOOLS = "calculator,convert_units,current_time,python_repl"
-PROVIDERS = ("auto", "demo", "scripted", "openai", "anthropic", "gemini", "ollama")
+PROVIDERS = ("auto", "demo", "scripted", *VENDORS)
 
 
 def main(words: Sequence[str], environment: Mapping[str, str]) -> int:

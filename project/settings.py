@@ -10,6 +10,7 @@ from pathlib import Path
 
 import environ
 
+from agents.providers.vendors import VENDORS
 from project import addresses, build, logging, safe
 from project.celery import app as celery_app  # noqa: F401 (who has settings may wake a worker)
 from project.local import embedded
@@ -256,10 +257,7 @@ WAITING_PER_USER = env.int("TURNSTONE_WAITING_PER_USER", default=100)
 MODEL_ENVIRONMENT = {
     name: env.str(name, default="")
     for name in (
-        *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
-        *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
-        *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GEMINI_BASE_URL"),
-        *("OLLAMA_API_KEY", "OLLAMA_BASE_URL"),
+        *(name for vendor in VENDORS.values() for name in (*vendor.keys, vendor.address)),
         *("TURNSTONE_MODEL", "TURNSTONE_LOCAL_SERVERS"),
     )
 }

@@ -6,9 +6,7 @@ from pydantic import SecretStr
 
 from agents.contracts import Value
 from agents.providers.price import Price
-
-RemoteName = Literal["openai", "anthropic", "gemini", "ollama"]
-"""The dialects that model servers speak; `openai` is the one that most of them know."""
+from agents.providers.vendors import RemoteName
 
 
 class ModelChoice(Value):

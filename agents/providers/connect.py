@@ -7,18 +7,19 @@ from pydantic import SecretStr
 from agents.errors import ConfigurationError
 from agents.providers.address import origin
 from agents.providers.base import Provider
-from agents.providers.choice import Credentials, ModelChoice, RemoteName
+from agents.providers.choice import Credentials, ModelChoice
 from agents.providers.demo import DemoProvider
+from agents.providers.dialects import dialect
 from agents.providers.discovery import (
     LOCAL_OLLAMA,
     NO_KEY,
-    VENDORS,
     configured,
     discover,
     first_model,
     local_server,
 )
 from agents.providers.scripted import ScriptedProvider
+from agents.providers.vendors import VENDORS, RemoteName
 
 
 def connect(choice: ModelChoice, environment: Mapping[str, str], *, position: int = 0) -> Provider:
@@ -92,13 +93,10 @@ def _missing(provider: RemoteName) -> str:
 
 
 def _remote(choice: ModelChoice, credentials: Credentials) -> Provider:
-    # The HTTP library takes a quarter of a second to import; the demo model goes without.
-    from agents.providers.dialects import PROVIDERS
-
     model = choice.model or credentials.model
     if not model:
         raise ConfigurationError(
             f"Which model to ask is not known: {credentials.found} names none, and no server of "
             "this machine lists one there. Set TURNSTONE_MODEL, or name the model in the policy."
         )
-    return PROVIDERS[credentials.provider](credentials.model_copy(update={"model": model}))
+    return dialect(credentials.provider)(credentials.model_copy(update={"model": model}))

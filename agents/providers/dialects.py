@@ -1,15 +1,16 @@
 """The providers that call a server, by the dialect that it speaks."""
 
-from agents.providers.anthropic import AnthropicProvider
-from agents.providers.choice import RemoteName
-from agents.providers.gemini import GeminiProvider
-from agents.providers.ollama import OllamaProvider
-from agents.providers.openai import OpenAIProvider
-from agents.providers.wire.remote import RemoteProvider
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
-PROVIDERS: dict[RemoteName, type[RemoteProvider]] = {
-    "openai": OpenAIProvider,
-    "anthropic": AnthropicProvider,
-    "gemini": GeminiProvider,
-    "ollama": OllamaProvider,
-}
+from agents.providers.vendors import VENDORS, RemoteName
+
+if TYPE_CHECKING:
+    from agents.providers.wire.remote import RemoteProvider
+
+
+def dialect(name: RemoteName) -> "type[RemoteProvider]":
+    """Return the provider that speaks a dialect; the demo model never waits for this import."""
+    # The HTTP library takes a quarter of a second to import.
+    found: type[RemoteProvider] = resolve_name(VENDORS[name].dialect)
+    return found

@@ -7,14 +7,14 @@ model, whichever server is found.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pydantic import SecretStr
 
 from agents.errors import ConfigurationError
 from agents.providers.address import is_loopback, origin
-from agents.providers.choice import Credentials, RemoteName
+from agents.providers.choice import Credentials
 from agents.providers.listing import has, listed, picked
+from agents.providers.vendors import VENDORS, RemoteName
 
 NO_KEY = "none"
 """What is sent as the key to a server that asks for none."""
@@ -24,50 +24,6 @@ LOCAL_SERVERS = {
     "http://127.0.0.1:1234/v1": "LM Studio",
     "http://127.0.0.1:8000/v1": "vLLM",
     "http://127.0.0.1:8080/v1": "llama.cpp",
-}
-
-
-@dataclass(frozen=True)
-class Vendor:
-    """Where a vendor's own servers are, and the variables that configure them.
-
-    `model` is asked when TURNSTONE_MODEL names none: cheap, quick and enough for tools. At another
-    address than the vendor's own it is only taken if `keeps_model`.
-    """
-
-    base_url: str
-    model: str
-    keys: tuple[str, ...]
-    address: str
-    keeps_model: bool = True
-
-
-VENDORS: dict[RemoteName, Vendor] = {
-    "openai": Vendor(
-        base_url="https://api.openai.com/v1",
-        model="gpt-5.4-mini",
-        keys=("OPENAI_API_KEY",),
-        address="OPENAI_BASE_URL",
-        keeps_model=False,
-    ),
-    "anthropic": Vendor(
-        base_url="https://api.anthropic.com",
-        model="claude-haiku-5-5",
-        keys=("ANTHROPIC_API_KEY",),
-        address="ANTHROPIC_BASE_URL",
-    ),
-    "gemini": Vendor(
-        base_url="https://generativelanguage.googleapis.com/v1beta",
-        model="gemini-3.8-flash",
-        keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-        address="GEMINI_BASE_URL",
-    ),
-    "ollama": Vendor(
-        base_url="https://ollama.com",
-        model="",
-        keys=("OLLAMA_API_KEY",),
-        address="OLLAMA_BASE_URL",
-    ),
 }
 
 

@@ -15,8 +15,8 @@ from agents.providers.base import (
     encoded,
     not_shown,
 )
-from agents.providers.choice import Credentials, RemoteName
-from agents.providers.discovery import VENDORS
+from agents.providers.choice import Credentials
+from agents.providers.vendors import VENDORS, RemoteName
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.replies import ChunkReader, read_reply
 from agents.providers.wire.server import Send, shared

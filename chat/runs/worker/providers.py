@@ -1,18 +1,17 @@
 """The models of real runs: a call to a server waits for its slot, in the queue of all workers."""
 
-from typing import get_args
-
 from django.conf import settings
 
 from agents.model.pool import Managed, ProviderManager, Wanted
 from agents.providers.address import is_loopback
 from agents.providers.base import Provider
-from agents.providers.choice import ModelChoice, RemoteName
+from agents.providers.choice import ModelChoice
 from agents.providers.connect import connect
+from agents.providers.vendors import VENDORS
 from chat.runs.worker.slots import RedisSlots
 from chat.stream.streams import quick_client
 
-NAMES: tuple[str, ...] = get_args(RemoteName)
+NAMES = tuple(VENDORS)
 
 
 class Providers:

@@ -8,7 +8,7 @@ from agents.contracts import Message
 from agents.control import Control
 from agents.model.call import Call
 from agents.providers.base import Finish, Token
-from agents.providers.choice import RemoteName
+from agents.providers.vendors import RemoteName
 from agents.providers.wire.remote import RemoteProvider
 
 

@@ -15,8 +15,9 @@ from agents.contracts import Message, Purpose, Role
 from agents.control import Control
 from agents.model.call import Call
 from agents.providers.base import Finish, ModelRequest
-from agents.providers.choice import Credentials, RemoteName
-from agents.providers.dialects import PROVIDERS
+from agents.providers.choice import Credentials
+from agents.providers.dialects import dialect
+from agents.providers.vendors import RemoteName
 from agents.providers.wire.remote import RemoteProvider
 from tests.certificates import write_self_signed
 from tests.unit.agents.providers.calls import Ask, ProviderOf, Reply, attempts
@@ -37,7 +38,7 @@ def provider_of() -> ProviderOf:
     def provider_of(
         base_url: str, model: str = "m", key: str = KEY, provider: RemoteName = "openai"
     ) -> RemoteProvider:
-        return PROVIDERS[provider](
+        return dialect(provider)(
             Credentials(
                 provider=provider,
                 base_url=base_url,

@@ -7,9 +7,9 @@ import pytest
 from agents.control import Control
 from agents.errors import ConfigurationError
 from agents.providers.base import Token
-from agents.providers.choice import ModelChoice, RemoteName
+from agents.providers.choice import ModelChoice
 from agents.providers.connect import connect
-from agents.providers.discovery import VENDORS
+from agents.providers.vendors import VENDORS, RemoteName
 from tests.unit.agents.providers.wire import Wire
 
 NOTHING = {"TURNSTONE_LOCAL_SERVERS": "none"}

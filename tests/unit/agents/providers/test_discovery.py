@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from agents.errors import ConfigurationError
-from agents.providers.choice import Credentials, RemoteName
-from agents.providers.discovery import VENDORS, discover
+from agents.providers.choice import Credentials
+from agents.providers.discovery import discover
+from agents.providers.vendors import VENDORS, RemoteName
 from tests.unit.agents.providers.wire import Wire
 
 NOBODY = "http://127.0.0.1:1/v1"

@@ -8,9 +8,10 @@ import pytest
 from agents.policies.budgets import price_for
 from agents.policies.spec import PolicySpec
 from agents.providers.choice import ModelChoice
-from agents.providers.discovery import VENDORS, address_of
+from agents.providers.discovery import address_of
 from agents.providers.list_price import list_price_of
 from agents.providers.price import Price
+from agents.providers.vendors import VENDORS
 
 OPENAI = "https://api.openai.com/v1"
 MILLION = 1_000_000

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.providers.choice import RemoteName
+from agents.providers.vendors import RemoteName
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 

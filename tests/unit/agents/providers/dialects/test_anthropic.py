@@ -13,7 +13,7 @@ from tests.unit.agents.providers.mock import Mock
 from tests.unit.agents.providers.wire import Wire
 
 if TYPE_CHECKING:
-    from agents.providers.choice import RemoteName
+    from agents.providers.vendors import RemoteName
     from tests.unit.agents.providers.dialects.conftest import Speaker
 
 

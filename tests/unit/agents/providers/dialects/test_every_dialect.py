@@ -23,7 +23,7 @@ from agents.model.model import Model
 from agents.policies import build
 from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
-from agents.providers.discovery import VENDORS
+from agents.providers.vendors import VENDORS
 from agents.state import State
 from agents.tools.spec import tool
 from agents.tools.toolkit import Toolkit

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agents.control import Control
-from agents.providers.choice import ModelChoice, RemoteName
+from agents.providers.choice import ModelChoice
 from agents.providers.connect import connect
-from agents.providers.discovery import VENDORS
+from agents.providers.vendors import VENDORS, RemoteName
 from tests.unit.agents.providers.wire import Wire
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from tests.unit.agents.providers.calls import Ask
 from tests.unit.agents.providers.wire import Wire
 
 if TYPE_CHECKING:
-    from agents.providers.choice import RemoteName
+    from agents.providers.vendors import RemoteName
     from tests.unit.agents.providers.dialects.conftest import Speaker
 
 
