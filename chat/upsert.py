@@ -3,7 +3,7 @@
 Django makes the text of such a statement anew for every row, at twice the cost of carrying it out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -15,14 +15,20 @@ class Upsert:
     """The statement for the rows of a model; a row is known again by its fields `unique`.
 
     `sql` has the expressions of fields that are not simply a row's value, each with one `%s` for
-    that value or with none. The number of a row is the database's affair, unless it is `unique`.
+    that value or with none. Fields in `fixed` stay as a row was first written. The number of a row
+    is the database's affair, unless it is `unique`.
     """
 
     def __init__(
-        self, model: type[Model], *unique: str, sql: Mapping[str, str] | None = None
+        self,
+        model: type[Model],
+        *unique: str,
+        sql: Mapping[str, str] | None = None,
+        fixed: Collection[str] = (),
     ) -> None:
         self._model = model
         self._unique = unique
+        self._fixed = {*unique, *fixed}
         self._sql = dict(sql or {})
 
     def statement(self, source: str = "") -> str:
@@ -54,7 +60,7 @@ class Upsert:
     @cached_property
     def _on_conflict(self) -> str:
         unique = [column(field) for field in self._fields if field.name in self._unique]
-        rest = [column(field) for field in self._fields if field.name not in self._unique]
+        rest = [column(field) for field in self._fields if field.name not in self._fixed]
         changes = ", ".join(f"{name} = EXCLUDED.{name}" for name in rest)
         key = column(self._model._meta.pk)
         return f"ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {changes} RETURNING {key} AS id"

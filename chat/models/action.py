@@ -21,7 +21,7 @@ class Action(models.Model):
     came to no action, and the observation says so. `started_at` is when the tool began; of an
     action that has no end it is there only where it was approved. `approval` is there once
     `Approval.objects.attach` has looked for it. Of a run that was not worked on here, times may be
-    unknown: None, never a guess.
+    unknown: None, never a guess. `space_id` is the run's.
     """
 
     approval: "Approval | None" = None
@@ -29,6 +29,7 @@ class Action(models.Model):
     turn = models.ForeignKey(
         Turn, on_delete=models.CASCADE, related_name="stored_actions", db_index=False
     )
+    space_id = models.BigIntegerField(editable=False)
     position = models.PositiveSmallIntegerField()
     tool = models.CharField(max_length=120, blank=True)
     inputs = OrderedJSONField(null=True, blank=True)

@@ -42,9 +42,11 @@ class Approval(models.Model):
     `position` is the action's place in its turn.
     The run is held by nobody while it waits. After `expires_at` silence is a no. `why` says what
     made it ask beside the tool's own risk. `feedback` is what the person wants the model to know.
+    `space_id` is the run's.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="approvals")
+    space_id = models.BigIntegerField(editable=False)
     turn_index = models.PositiveIntegerField()
     position = models.PositiveSmallIntegerField(default=0, db_default=0)
     tool = models.CharField(max_length=120)

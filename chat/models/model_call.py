@@ -67,8 +67,8 @@ class ModelCall(models.Model):
     Calls of earlier releases have no pieces: their request is the first `shared` characters of the
     base call's request followed by `rest`. `turn_index` is the turn that the call was made in, or
     one past the last for a call that closes the run. Times are seconds; those of a call that was
-    not made here may be unknown. `brings` has the texts of the pieces that a new call is stored
-    with, by their digests.
+    not made here may be unknown. `space_id` is the run's. `brings` has the texts of the pieces that
+    a new call is stored with, by their digests.
     """
 
     request: str
@@ -78,6 +78,7 @@ class ModelCall(models.Model):
     run = models.ForeignKey(
         Run, on_delete=models.CASCADE, related_name="model_calls", db_index=False
     )
+    space_id = models.BigIntegerField(editable=False)
     index = models.PositiveIntegerField()
     turn_index = models.PositiveIntegerField()
     attempt = models.PositiveIntegerField()

@@ -12,12 +12,14 @@ class Piece(models.Model):
     """A part of one request or more of a run, known by a digest of its text as it was sent.
 
     Where the text was redacted, `redacted_at` says so; the digest stays, for requests name it.
+    `space_id` is the run's.
     """
 
     pk = models.CompositePrimaryKey("run", "digest")
     run = models.ForeignKey(
         Run, on_delete=models.CASCADE, related_name="pieces", editable=False, db_index=False
     )
+    space_id = models.BigIntegerField(editable=False)
     digest = models.UUIDField(editable=False)
     text = models.TextField(editable=False)
     redacted_at = models.DateTimeField(null=True, editable=False)

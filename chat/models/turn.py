@@ -35,10 +35,11 @@ class Turn(models.Model):
     """A stored turn; any part may be absent. `stream_id` is the cursor of its last frame.
 
     The row is written before a tool runs, and completed before the page sees it complete. Of a run
-    that was not worked on here, times may be unknown: None, never a guess.
+    that was not worked on here, times may be unknown: None, never a guess. `space_id` is the run's.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="turns")
+    space_id = models.BigIntegerField(editable=False)
     index = models.PositiveIntegerField()
     attempt = models.PositiveIntegerField()
     status = models.CharField(max_length=12, choices=TurnStatus, default=TurnStatus.OPEN)

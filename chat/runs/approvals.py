@@ -117,6 +117,7 @@ class Asker:
         Turn.objects.filter(pk=turn.pk).update(stream_id=reserved)
         if row is None:
             row = run.approvals.create(
+                space_id=run.space_id,
                 turn_index=turn.index,
                 position=action.position,
                 tool=storable(tool.name)[:120],

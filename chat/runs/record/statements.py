@@ -19,13 +19,14 @@ from chat.upsert import Upsert, column
 
 _NONE: Mapping[str, str] = {}
 _RUN = Run._meta.concrete_fields
-_CALLS = Upsert(ModelCall, "run", "index")
-_TURNS = Upsert(Turn, "run", "index")
-_ACTIONS = Upsert(Action, "turn", "position", sql={"turn": "turn.id"})
+_SPACE = {"space_id": "held.space_id"}
+_CALLS = Upsert(ModelCall, "run", "index", sql=_SPACE, fixed=_SPACE)
+_TURNS = Upsert(Turn, "run", "index", sql=_SPACE, fixed=_SPACE)
+_ACTIONS = Upsert(Action, "turn", "position", sql=_SPACE | {"turn": "turn.id"}, fixed=_SPACE)
 _WORDS = documents(turn="turn.id")
 _PIECES = """
-INSERT INTO chat_piece (run_id, digest, text)
-SELECT held.id, given.* FROM held, unnest(%s::uuid[], %s::text[]) AS given
+INSERT INTO chat_piece (run_id, space_id, digest, text)
+SELECT held.id, held.space_id, given.* FROM held, unnest(%s::uuid[], %s::text[]) AS given
 ON CONFLICT DO NOTHING
 """
 """What is not there yet is stored; a piece that was redacted stays so."""
@@ -67,13 +68,13 @@ def store_model(run: Run, **changes: Any) -> None:
 def _rows(
     call: ModelCall | None, turn: Turn | None, actions: Sequence[Action]
 ) -> Iterator[tuple[str, str, Upsert, Model]]:
-    """Yield each row with its part's name, the part that must be there, and its statement."""
+    """Yield each row with its part's name, the parts that must be there, and its statement."""
     if call is not None:
         yield "call", "held", _CALLS, call
     if turn is not None:
         yield "turn", "held", _TURNS, turn
     for action in actions:
-        yield f"action{action.position}", "turn", _ACTIONS, action
+        yield f"action{action.position}", "held, turn", _ACTIONS, action
     if turn is not None and turn.status != TurnStatus.OPEN:
         yield "words", "turn", _WORDS, document_of(turn)
 
@@ -101,7 +102,7 @@ def _held(run: Run, changes: dict[str, Any]) -> tuple[dict[str, str], list[Any]]
     columns = [f"{column(field)} = %s" for field, _ in fields]
     sql = (
         f"UPDATE chat_run SET {', '.join(columns or ['attempt = attempt'])}"  # noqa: S608 - columns
-        " WHERE id = %s AND attempt = %s AND status = %s RETURNING id"
+        " WHERE id = %s AND attempt = %s AND status = %s RETURNING id, space_id"
     )
     values = [field.get_db_prep_save(value, connection) for field, value in fields]
     return {"held": sql}, [*values, run.pk, run.attempt, RunStatus.RUNNING]

@@ -133,11 +133,11 @@ def _done(turn: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _actions(parameters: Parameters) -> list[dict[str, Any]]:
-    """Return what stands in the rows of actions, without their own numbers."""
+    """Return what stands in the rows of actions, without their own numbers and their space."""
     with psycopg.connect(address_of(parameters)) as database:
         rows: list[dict[str, Any]] = [row for (row,) in database.execute(ACTIONS)]
     return [
-        {name: value for name, value in row.items() if name != "id"}
+        {name: value for name, value in row.items() if name not in ("id", "space_id")}
         | {"inputs": json.dumps(row["inputs"])}
         for row in rows
     ]
