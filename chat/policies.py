@@ -150,9 +150,11 @@ def publish_seeds(apps: Apps | None = None, **_: Any) -> None:
 
 
 def _is_up_to_date(apps: Apps) -> bool:
-    then = apps.get_model("chat", "PolicyVersion")._meta.get_fields()
-    now = PolicyVersion._meta.get_fields()
-    return {field.name for field in now} <= {field.name for field in then}
+    return all(
+        {field.name for field in model._meta.get_fields()}
+        <= {field.name for field in apps.get_model("chat", model.__name__)._meta.get_fields()}
+        for model in (Policy, PolicyVersion)
+    )
 
 
 def _with_network(spec: PolicySpec) -> PolicySpec:
