@@ -7,7 +7,8 @@ ENVIRONMENT = "$(PYTHON)" -I project/local/environment.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run environment environment-dev test test-postgres15 check format lock backup restore
-.PHONY: bench-start bench-engine bench-queue bench-runs bench-search bench-slots bench-stop bench-stream chaos conformance mutants
+.PHONY: bench-coroutines bench-engine bench-queue bench-runs bench-search
+.PHONY: bench-slots bench-start bench-stop bench-stream chaos conformance mutants
 
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +55,9 @@ chaos: environment-dev ## Kill everything at random and count what is lost (SEED
 
 mutants: environment-dev ## Make small mistakes in the run machinery and see if its tests notice (SEED=, COUNT=, ONLY=)
 	@SEED=$(SEED) COUNT=$(COUNT) ONLY=$(ONLY) nice $(BIN) -m tests.mutants.run
+
+bench-coroutines: environment-dev ## Measure a run as a coroutine against a run as a thread (N=, ROUNDS=)
+	@$(BIN) tests/bench/coroutines.py
 
 bench-engine: environment-dev ## Measure the CPU of a turn against the SDK and agent frameworks (ROUNDS=)
 	@$(BIN) tests/bench/engine.py
