@@ -7,7 +7,7 @@ ENVIRONMENT = "$(PYTHON)" -I project/local/environment.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run environment environment-dev test test-postgres15 check format lock backup restore
-.PHONY: bench-coroutines bench-engine bench-queue bench-runs bench-search
+.PHONY: bench-coroutines bench-engine bench-partitions bench-queue bench-runs bench-search
 .PHONY: bench-slots bench-start bench-stop bench-stream chaos conformance mutants
 
 help: ## List the commands
@@ -61,6 +61,9 @@ bench-coroutines: environment-dev ## Measure a run as a coroutine against a run 
 
 bench-engine: environment-dev ## Measure the CPU of a turn against the SDK and agent frameworks (ROUNDS=)
 	@$(BIN) tests/bench/engine.py
+
+bench-partitions: environment-dev ## Measure turns and calls in partitions of a month against whole tables
+	@$(BIN) -m tests.bench.partitions
 
 bench-queue: environment-dev ## Measure how long a worker takes to find which run is next
 	@$(BIN) -m tests.bench.queue
