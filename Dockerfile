@@ -18,7 +18,8 @@ FROM python:3.11-slim-bookworm
 RUN apt-get update \
     && apt-get install -y --no-install-recommends bubblewrap \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --uid 10001 --user-group --create-home turnstone
+    && useradd --uid 10001 --user-group --create-home turnstone \
+    && install --directory --owner turnstone --group turnstone --mode 700 /var/lib/turnstone/artifacts
 
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -88,7 +88,8 @@ bench-stream: environment-dev ## Measure the live path against the raw floor and
 
 lock: environment-dev ## Lock the dependencies of pyproject.toml anew
 	$(BIN) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements.lock
+		--no-emit-index-url --no-annotate --no-header pyproject.toml --extra s3 \
+		-o requirements.lock
 	$(BIN) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-annotate --no-header pyproject.toml --group dev \
-		-o requirements-dev.lock
+		--no-emit-index-url --no-annotate --no-header pyproject.toml --extra s3 \
+		--group dev -o requirements-dev.lock

@@ -1,9 +1,11 @@
-"""The addresses of the two servers, checked before anything tries to reach them.
+"""The addresses of the two servers and of the artifacts, checked before anything asks for them.
 
 What cannot be is refused with what to write instead; no refusal repeats an address, which may hold
 a password.
 """
 
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,6 +21,13 @@ ONE_REDIS = (
     "Turnstone speaks to one Redis, by redis://, rediss:// or unix://. For Sentinel or a Cluster "
     "name an address that leads to the primary (docs/scaling.md)."
 )
+BUCKET = (
+    "Write the path of a folder, or s3://bucket/prefix?endpoint=https://host:port&region=name; the "
+    "prefix and what follows may be left out, and keys stand in AWS_ACCESS_KEY_ID and "
+    "AWS_SECRET_ACCESS_KEY."
+)
+OF_A_BUCKET = {"endpoint": "endpoint_url", "region": "region_name"}
+"""What an address of a bucket may say, by what the storage calls it."""
 
 
 def postgres(url: str) -> dict[str, Any]:
@@ -63,6 +72,30 @@ def celery(url: str) -> str:
         return url
     database = told.get("db", ["0"])[0]
     return f"redis+socket://{parts.netloc}{parts.path}?virtual_host={database}"
+
+
+def artifacts(address: str, base: Path) -> dict[str, Any]:
+    """Return where artifacts are kept as one of Django's storages; raise CannotStart for any other.
+
+    A path is relative to `base`.
+    """
+    scheme, separator, _ = address.partition("://")
+    if not separator:
+        return {
+            "BACKEND": "chat.artifacts.folder.Folder",
+            "OPTIONS": {"location": str(base / Path(address).expanduser())},
+        }
+    if scheme != "s3":
+        raise CannotStart(f"TURNSTONE_ARTIFACTS begins with {_begin(address)}. {BUCKET}")
+    parts = urlsplit(address)
+    told = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    if not parts.netloc or "@" in parts.netloc or not told.keys() <= OF_A_BUCKET.keys():
+        raise CannotStart(f"TURNSTONE_ARTIFACTS cannot be read. {BUCKET}")
+    if find_spec("storages") is None:
+        raise CannotStart("TURNSTONE_ARTIFACTS names a bucket: install turnstone[s3] for it.")
+    options = {OF_A_BUCKET[name]: value for name, value in told.items()}
+    options |= {"bucket_name": parts.netloc, "location": parts.path.strip("/")}
+    return {"BACKEND": "chat.artifacts.bucket.Bucket", "OPTIONS": options}
 
 
 def _begin(url: str) -> str:

@@ -33,6 +33,10 @@ with safe.ended_in_words():
         env.str("DATABASE_URL", default="") or embedded.database_url(LOCAL_DIR)
     )
     REDIS_URL = addresses.redis(env.str("REDIS_URL", default="") or embedded.redis_url(LOCAL_DIR))
+    # Where pictures and long observations are kept, beside the database.
+    ARTIFACTS = addresses.artifacts(
+        env.str("TURNSTONE_ARTIFACTS", default="") or str(LOCAL_DIR / "artifacts"), BASE_DIR
+    )
     # What serves pages and the live protocol, of `project.web`.
     SERVER = safe.one_of("TURNSTONE_SERVER", env.str("TURNSTONE_SERVER", default="daphne"), SERVERS)
 # Which code this is, as runs and transcripts name it.
@@ -197,6 +201,10 @@ STATIC_URL = "static/"
 STATIC_ROOT = env.str("STATIC_ROOT", default="") or None
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
+STORAGES = {
+    "artifacts": ARTIFACTS,
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
 
 # The message is only a wake-up; the Run row is the queue. So it need not outlive the broker. It is
 # acknowledged late, so that no busy worker keeps what an idle one could have; if it is delivered

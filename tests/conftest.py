@@ -1,7 +1,8 @@
 """Real services for every test that needs them.
 
-`DATABASE_URL` and `REDIS_URL` name the servers; where one is missing, pytest runs itself again
-beside throw-away ones. `TURNSTONE_POSTGRES` may name the folder of Postgres' programs for that.
+`DATABASE_URL` and `REDIS_URL` name the servers, `TURNSTONE_ARTIFACTS` a folder; where one is not
+given, pytest runs itself again beside throw-away ones. `TURNSTONE_POSTGRES` may name the folder of
+Postgres' programs for that.
 """
 
 import os
@@ -19,6 +20,7 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
 from project.local.throwaway import throwaway
 
+GIVEN = ("DATABASE_URL", "REDIS_URL", "TURNSTONE_ARTIFACTS")
 ORDER = ("unit", "integration", "e2e", "chaos")
 """The browser's worker comes late, so that it takes no other test's work from the queue."""
 PROCESSES = frozenset(("worker", "begun", "start_worker", "python", "web"))
@@ -41,7 +43,7 @@ QUEUE_BINDINGS = b"_kombu.binding."
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Run the same command beside throw-away servers where none are given."""
-    if os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL"):
+    if all(map(os.environ.get, GIVEN)):
         return None
     binaries = os.environ.get("TURNSTONE_POSTGRES")
     with throwaway(Path(binaries) if binaries else None) as environment:

@@ -22,7 +22,7 @@ BIN = ROOT / ".venv" / "bin"
 CHROMIUM = ("chromium", "google-chrome", "chromium-browser", "google-chrome-stable")
 OLDEST_NODE = (20, 15)
 POSTGRES = Path("/usr/lib/postgresql")
-SERVERS = ("DATABASE_URL", "REDIS_URL")
+SERVERS = ("DATABASE_URL", "REDIS_URL", "TURNSTONE_ARTIFACTS")
 PYTEST = (sys.executable, "-m", "pytest", "--durations=10", "--durations-min=5")
 OTHER_POSTGRES = "15"
 TOUCHES_THE_DATABASE = ("-m", "services and not browser and not processes")

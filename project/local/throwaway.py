@@ -1,4 +1,4 @@
-"""A Postgres and a Valkey that live as long as a block of code, for the test suite and benches.
+"""A Postgres, a Valkey and a folder that live as long as a block of code, for suite and benches.
 
 `python -m project.local.throwaway COMMAND ...` runs a command beside them.
 """
@@ -22,7 +22,7 @@ from project.local.valkey import Valkey
 
 @contextmanager
 def throwaway(binaries: Path | None = None) -> Iterator[dict[str, str]]:
-    """Start both in a folder of their own, yield DATABASE_URL and REDIS_URL, and leave nothing.
+    """Start both in a folder of their own, yield the settings that name them, and leave nothing.
 
     `binaries` is the folder of the Postgres to use. A crash may lose everything: they are for data
     nobody needs.
@@ -39,6 +39,7 @@ def throwaway(binaries: Path | None = None) -> Iterator[dict[str, str]]:
         yield {
             "DATABASE_URL": f"postgres://{ROLE}@/{quote(str(folder))}/{DATABASE}",
             "REDIS_URL": f"unix://{quote(str(folder / VALKEY_SOCKET))}?db=0",
+            "TURNSTONE_ARTIFACTS": str(folder / "artifacts"),
         }
     finally:
         stop(children, patience=10)

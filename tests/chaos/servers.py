@@ -233,6 +233,7 @@ class Servers:
         return kept | {
             "DATABASE_URL": f"postgres://{ROLE}@/{quote(str(self.folder))}/{DATABASE}",
             "REDIS_URL": f"unix://{quote(str(self.folder / VALKEY_SOCKET))}?db=0",
+            "TURNSTONE_ARTIFACTS": str(self.folder / "artifacts"),
             "SECRET_KEY": secrets.token_hex(),
             "DATABASE_POOL": "8",
             "TURNSTONE_LOCAL_SERVERS": "none",

@@ -142,6 +142,7 @@ def _environment() -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI_", "TURNSTONE_"))}
     return kept | {
         "DATABASE_URL": database,
+        "TURNSTONE_ARTIFACTS": os.environ["TURNSTONE_ARTIFACTS"],
         "DATABASE_POOL": "8",
         "WORKER_THREADS": "8",
         "TURNSTONE_LOCAL_SERVERS": "none",

@@ -17,7 +17,7 @@ from tests.e2e.asking import ask
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("agents", "chat", "project", "static", "templates", "manage.py")
 TOLD = re.compile(r"ready at (\S+)\s+Sign in as (\S+) with the password (\S+)")
-OURS = ("DATABASE_URL", "REDIS_URL", "ALLOWED_HOSTS", "HOST")
+OURS = ("DATABASE_URL", "REDIS_URL", "TURNSTONE_ARTIFACTS", "ALLOWED_HOSTS", "HOST")
 
 
 @pytest.fixture

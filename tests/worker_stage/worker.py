@@ -88,6 +88,7 @@ def stage(folder: Path, database: str, redis: str, **settings: str) -> Iterator[
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI_", "TURNSTONE_"))}
         chromium = {k: v for k, v in os.environ.items() if k == "TURNSTONE_CHROMIUM"}
         environment = {
+            "TURNSTONE_ARTIFACTS": os.environ["TURNSTONE_ARTIFACTS"],
             "DATABASE_URL": _through(database, to_postgres.port),
             "REDIS_URL": _through(redis, to_redis.port),
             "DATABASE_POOL": "8",

@@ -152,3 +152,44 @@ def test_the_password_of_a_redis_socket_reaches_celery() -> None:
 
 def test_an_address_over_tcp_is_celerys_too() -> None:
     assert addresses.celery("redis://host:6379/1") == "redis://host:6379/1"
+
+
+@pytest.mark.parametrize("address", [".local/artifacts", "/of/this", "/a folder"])
+def test_a_path_names_a_folder_for_artifacts(address: str) -> None:
+    found = addresses.artifacts(address, ROOT)
+
+    assert found["BACKEND"] == "chat.artifacts.folder.Folder"
+    assert found["OPTIONS"] == {"location": str(ROOT / address)}
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("s3://ours", {"bucket_name": "ours", "location": ""}),
+        ("s3://ours/a/b/", {"bucket_name": "ours", "location": "a/b"}),
+        (
+            "s3://ours?endpoint=https://minio:9000&region=eu-central-1",
+            {
+                "bucket_name": "ours",
+                "location": "",
+                "endpoint_url": "https://minio:9000",
+                "region_name": "eu-central-1",
+            },
+        ),
+    ],
+)
+def test_an_address_names_a_bucket_for_artifacts(address: str, told: dict[str, str]) -> None:
+    found = addresses.artifacts(address, ROOT)
+
+    assert found["BACKEND"] == "chat.artifacts.bucket.Bucket"
+    assert found["OPTIONS"] == told
+
+
+@pytest.mark.parametrize(
+    "address", ["gs://ours", "s3://", "s3://key:hush@ours", "s3://ours?acl=public", "https://hush"]
+)
+def test_what_is_neither_folder_nor_bucket_is_refused_with_what_to_write(address: str) -> None:
+    with pytest.raises(CannotStart, match=r"s3://bucket/prefix") as refusal:
+        addresses.artifacts(address, ROOT)
+
+    assert "hush" not in str(refusal.value)
