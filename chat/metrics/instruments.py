@@ -66,6 +66,10 @@ SNAPSHOTS = Counter(
     "turnstone_snapshots", "Runs sent to a page as they are stored, for frames were missing."
 )
 
+ARTIFACTS_AWAY = Counter(
+    "turnstone_artifacts_away", "Observations that stayed in their rows, artifacts being away."
+)
+
 
 def count_attempt(run: "Run") -> None:
     """Count a claimed run; the first claim tells how long it waited."""

@@ -2,6 +2,7 @@
 
 from chat.models.action import Action
 from chat.models.approval import Approval, ApprovalStatus
+from chat.models.artifact import Artifact, Stray
 from chat.models.conversation import Conversation, ConversationKind
 from chat.models.model_call import ModelCall
 from chat.models.piece import Piece
@@ -21,6 +22,7 @@ __all__ = [
     "Action",
     "Approval",
     "ApprovalStatus",
+    "Artifact",
     "Conversation",
     "ConversationKind",
     "Lane",
@@ -37,6 +39,7 @@ __all__ = [
     "Space",
     "SpaceKind",
     "SpaceRole",
+    "Stray",
     "Turn",
     "TurnDocument",
     "TurnStatus",

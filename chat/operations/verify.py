@@ -18,6 +18,7 @@ from agents.tools.json_inputs import JsonInputs
 from agents.tools.setup import tool_setup
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
+from chat.artifacts.store import ArtifactLost, ArtifactsAway, content_of
 from chat.models import Action, ModelCall, Origin, Run, Turn, TurnStatus
 from chat.models.request import RequestCorrupted
 from chat.runs.record.rows import as_stored
@@ -49,6 +50,15 @@ def verify(run: Run) -> Verified:
     """Look at the record of a run, then replay it without any model or tool."""
     if run.policy_version.policy.origin != Origin.OURS:
         return Verified(run.pk, Verdict.UNKNOWN, f"{run.policy_version} worked elsewhere")
+    try:
+        return _verified(run)
+    except ArtifactLost as lost:
+        return Verified(run.pk, Verdict.DIFFERS, str(lost))
+    except ArtifactsAway as away:
+        return Verified(run.pk, Verdict.UNKNOWN, f"its artifacts are away: {away}")
+
+
+def _verified(run: Run) -> Verified:
     turns = list(run.turns.order_by("index"))
     try:
         calls = [_without_request(call) for call in ModelCall.objects.with_requests(run)]
@@ -89,11 +99,26 @@ def _problems(run: Run, turns: list[Turn], calls: list[ModelCall]) -> Iterator[s
         yield "it has ended, and its last turn is open"
     if any(turn.attempt > run.attempt for turn in turns):
         yield "a turn is of an attempt that never was"
+    if not _named(turns) <= _read(run):
+        yield "a turn names an artifact that it has not"
     if [call.index for call in calls] != list(range(len(calls))):
         yield "its model calls are not numbered without a gap"
     spent = sum(call.output_tokens or 0 for call in calls)
     if not run.is_live and spent != (run.output_tokens or 0):
         yield f"its calls made {spent} tokens and it says {run.output_tokens}"
+
+
+def _named(turns: list[Turn]) -> set[str]:
+    return {digest for turn in turns for action in turn.actions for digest in action.digests}
+
+
+def _read(run: Run) -> set[str]:
+    """Read every artifact of the run, for its digest; raises ArtifactLost or ArtifactsAway."""
+    found = set()
+    for artifact in run.artifacts.iterator():
+        content_of(artifact.sha256)
+        found.add(artifact.sha256)
+    return found
 
 
 def _recorded(run: Run, turns: list[Turn], calls: list[ModelCall]) -> Recorded:

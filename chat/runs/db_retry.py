@@ -1,4 +1,4 @@
-"""Units of database work that outlast a database that is away for a while."""
+"""Units of work that outlast a database, or a store of artifacts, that is away for a while."""
 
 import logging
 import time
@@ -10,9 +10,13 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 
 from agents.control import Control
 from agents.errors import AgentError, Interrupted
+from chat.artifacts.store import ArtifactsAway
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
+
+AWAY = OperationalError, InterfaceError, ArtifactsAway
+"""What is raised while one of them is away."""
 
 FIRST_WAIT = 0.1
 MAX_WAIT = 3.0
@@ -29,9 +33,9 @@ def retrying(
     """Run `unit` in a transaction of its own and hand the connection back to the pool.
 
     One statement needs no transaction around it, and none of the two waits for that. While Postgres
-    is away the unit is tried again, so it must be one that may be done twice. Raises Interrupted
-    when `control` was interrupted meanwhile, and Django's error when Postgres stays away for
-    `seconds`; a stop or a deadline does not keep a result from being written.
+    or the artifacts are away the unit is tried again, so it must be one that may be done twice.
+    Raises Interrupted when `control` was interrupted meanwhile, and one of AWAY when they stay away
+    for `seconds`; a stop or a deadline does not keep a result from being written.
     """
     started = time.monotonic()
     wait = FIRST_WAIT
@@ -39,11 +43,14 @@ def retrying(
         try:
             with _trusting(), nullcontext() if in_one_statement else transaction.atomic():
                 return unit()
-        except (OperationalError, InterfaceError) as error:
+        except AWAY as error:
             if connection.in_atomic_block or time.monotonic() - started > seconds:
                 raise
-            logger.warning("Waiting for Postgres: %s", error)
-            _throw_out_what_broke()
+            if isinstance(error, ArtifactsAway):
+                logger.warning("Waiting for the artifacts: %s", error)
+            else:
+                logger.warning("Waiting for Postgres: %s", error)
+                _throw_out_what_broke()
         finally:
             release_connection()
         _pause(wait, control)

@@ -7,6 +7,7 @@ from typing import Self
 
 from django.db.models import Q, QuerySet
 
+from agents import contracts
 from agents.contracts import Exchange, Purpose
 from agents.errors import ErrorKind
 from chat.models import Approval, ModelCall, Run, RunStatus, Turn, TurnStatus
@@ -41,6 +42,10 @@ class Before:
     def last_attempt(self) -> int:
         """Return the attempt that last stored a turn, 0 before the first."""
         return max((turn.attempt for turn in self.turns), default=0)
+
+    def as_contracts(self) -> list[contracts.Turn]:
+        """Return the engine's values of the turns; raises ArtifactsAway or ArtifactLost."""
+        return [turn.as_contract() for turn in self.turns]
 
 
 def history(run: Run, until: datetime | None = None) -> list[Exchange]:

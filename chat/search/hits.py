@@ -47,7 +47,9 @@ class Hit:
 def hits(turn_ids: Sequence[int], query: Query) -> list[Hit]:
     """Return the turns in the order of their ids, each with its excerpt."""
     turns = {turn.pk: turn for turn in _turns(turn_ids)}
-    texts = {pk: list(_read(_asked(_texts(turn), query))) for pk, turn in turns.items()}
+    # Only words have to be shown where they stand, which may be in the middle of an artifact.
+    has_words = bool(query.wanted)
+    texts = {pk: list(_read(_asked(_texts(turn, has_words), query))) for pk, turn in turns.items()}
     marker = Marker(query, (text for parts in texts.values() for _, text in parts))
     return [
         Hit(
@@ -91,9 +93,11 @@ def _read(parts: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         left = max(0, left - len(text))
 
 
-def _texts(turn: Turn) -> Iterator[tuple[str, str]]:
-    """Yield the turn's texts by what a reader calls them, those said to people first."""
+def _texts(turn: Turn, is_whole: bool) -> Iterator[tuple[str, str]]:
+    """Yield the turn's texts by what a reader calls them, those said to people first.
 
+    Of very long observations the row has only both ends, which will do where it need not be whole.
+    """
     yield "answer", _head(turn, "answer")
     if turn.index == 0:
         yield "question", _head(turn, "run__question")
@@ -102,9 +106,13 @@ def _texts(turn: Turn) -> Iterator[tuple[str, str]]:
     for action in turn.actions:
         yield "inputs", f"{action.tool} {json_text(action.inputs)}" if action.tool else ""
     for action in turn.actions:
-        yield "observation", _head(action, "observation")
+        yield "observation", _observation(action, is_whole)
     yield "answer", _head(turn, "run__answer")
     yield "outcome", _head(turn, "run__message")
+
+
+def _observation(action: Action, is_whole: bool) -> str:
+    return action.text_at_hand if action.whole and is_whole else _head(action, "observation")
 
 
 _PART_OF = {"plan": "thought", "inputs": "action", "outcome": "observation"}

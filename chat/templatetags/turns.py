@@ -167,7 +167,8 @@ def turn_thought(turn: Turn) -> dict[str, Any]:
 @register.inclusion_tag("chat/run/_long_text.html")
 def action_observation(action: Action, turn: Turn) -> dict[str, Any]:
     """Show what came back of an action: whole, or with its middle folded away."""
-    text = fold(action.observation or "")
+    head, tail, between = action.ends_of_text
+    text = fold(head + tail, between) if action.whole else fold(action.observation or "")
     return {"text": text, "url": _text_url(action, turn, "observation") if text.is_far else ""}
 
 

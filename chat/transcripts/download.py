@@ -118,15 +118,21 @@ def _action(action: Action) -> dict[str, Any]:
     return {
         "tool": action.tool or None,
         "inputs": action.inputs,
-        "observation": action.observation,
+        "observation": None if action.observation is None else action.text,
         "error": action.error or None,
         "ends": action.ends or None,
-        "pictures": action.images or [],
+        "pictures": _pictures(action),
         "approval": _approval(action.approval),
         "started_at": _moment(action.started_at),
         "ended_at": _moment(action.ended_at),
         "seconds": action.seconds,
     }
+
+
+def _pictures(action: Action) -> list[dict[str, Any]]:
+    if not any("sha256" in image for image in action.images or ()):
+        return action.images or []
+    return [picture.model_dump() for picture in action.pictures]
 
 
 def _approval(approval: Approval | None) -> dict[str, Any] | None:
@@ -224,7 +230,7 @@ def _paragraphs_of_action(action: Action) -> Iterator[str]:
     if action.observation is not None:
         error = f" ({action.error})" if action.error else ""
         yield f"Observation{error}:"
-        yield _fenced(action.observation)
+        yield _fenced(action.text)
 
 
 def _fenced(text: str, language: str = "") -> str:

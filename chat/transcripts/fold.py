@@ -15,17 +15,19 @@ STEP = 100_000
 class Folded:
     """A text in three parts; `middle` is empty when it is shown whole.
 
-    `is_far` says that the middle is too long to send along and is fetched when asked for.
+    `is_far` says that the middle is too long to send along and is fetched when asked for; of its
+    characters `elsewhere` are not at hand.
     """
 
     head: str
     middle: str = ""
     tail: str = ""
+    elsewhere: int = 0
 
     @property
     def length(self) -> int:
         """Return the characters of the whole text."""
-        return len(self.head) + len(self.middle) + len(self.tail)
+        return len(self.head) + self._left_out + len(self.tail)
 
     @property
     def is_block(self) -> bool:
@@ -35,12 +37,16 @@ class Folded:
     @property
     def is_far(self) -> bool:
         """Tell whether the middle is left out of the page."""
-        return len(self.middle) > INLINE
+        return self._left_out > INLINE
 
     @property
     def is_very_long(self) -> bool:
         """Tell whether the middle comes in several steps."""
-        return len(self.middle) > STEP
+        return self._left_out > STEP
+
+    @property
+    def _left_out(self) -> int:
+        return len(self.middle) + self.elsewhere
 
     def step(self, start: int) -> str:
         """Return the next part of the middle, to a line's end if one is near."""
@@ -50,8 +56,11 @@ class Folded:
         return self.middle[start:end]
 
 
-def fold(text: str) -> Folded:
-    """Split a text of many characters or lines into head, middle and tail, at line ends if near."""
+def fold(text: str, elsewhere: int = 0) -> Folded:
+    """Split a text of many characters or lines into head, middle and tail, at line ends if near.
+
+    Where `elsewhere` characters of its middle are not at hand, there are WHOLE or more of the rest.
+    """
     if len(text) <= WHOLE and text.count("\n") < WHOLE_LINES:
         return Folded(head=text)
     head = "".join(text[:HEAD].splitlines(keepends=True)[:HEAD_LINES])
@@ -59,8 +68,5 @@ def fold(text: str) -> Folded:
     cut, resume = len(head), len(text) - len(tail)
     cut = text.rfind("\n", cut // 2, cut) + 1 or cut
     near = text.find("\n", resume, resume + len(tail) // 2)
-    return (
-        Folded(text[:cut], text[cut:resume], text[resume:])
-        if near < 0
-        else Folded(text[:cut], text[cut : near + 1], text[near + 1 :])
-    )
+    end = resume if near < 0 else near + 1
+    return Folded(text[:cut], text[cut:end], text[end:], elsewhere)

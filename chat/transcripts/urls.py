@@ -31,6 +31,7 @@ urlpatterns = [
         views.action_picture,
         name="action_picture",
     ),
+    path("runs/<int:run_id>/artifacts/<slug:sha256>/<str:name>", views.artifact, name="artifact"),
     path("runs/<int:run_id>/calls/<int:number>/", views.model_call, name="model_call"),
     path(
         "runs/<int:run_id>/calls/<int:number>/request.txt",

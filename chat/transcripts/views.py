@@ -1,16 +1,21 @@
 """The transcript of a run, to be read by its owner and by reviewers."""
 
 import json
+import logging
 from base64 import b64decode
+from collections.abc import Callable
+from functools import wraps
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
 from chat.accounts import SignedInRequest
+from chat.artifacts.store import ArtifactLost, ArtifactsAway
 from chat.governance import door
-from chat.models import Action, ModelCall, Run, Turn
+from chat.models import Action, Artifact, ModelCall, Run, Turn
 from chat.policies import offered
 from chat.runs.queue import tell_ahead
 from chat.stream.answers import renew_answers
@@ -24,6 +29,30 @@ from chat.transcripts.request import shown
 
 PLAIN = "text/plain; charset=utf-8"
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+SERVED_AS = {kind: kind for kind in PICTURES} | {"text/plain": PLAIN}
+"""The content types of artifacts, by their media types; all others are bytes of no kind."""
+AWAY = "This cannot be read at the moment. Try again in a while."
+RETRY_SECONDS = 10
+
+logger = logging.getLogger(__name__)
+
+
+def _from_the_store(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Let a view answer 503 while the artifacts are away, and 404 for one that is lost."""
+
+    @wraps(view)
+    def answer(request: SignedInRequest, **named: object) -> HttpResponse:
+        try:
+            return view(request, **named)
+        except ArtifactsAway as away:
+            logger.warning("An artifact cannot be read: %s", away)
+            headers = {"Retry-After": str(RETRY_SECONDS)}
+            return HttpResponse(AWAY, content_type=PLAIN, status=503, headers=headers)
+        except ArtifactLost as lost:
+            logger.error("%s", lost)
+            raise Http404 from lost
+
+    return answer
 
 
 @login_required
@@ -85,6 +114,7 @@ def turn_text(request: SignedInRequest, run_id: int, number: int) -> HttpRespons
 
 @login_required
 @require_GET
+@_from_the_store
 def action_text(
     request: SignedInRequest, run_id: int, number: int, action: int, part: str
 ) -> HttpResponse:
@@ -94,17 +124,21 @@ def action_text(
         case "inputs":
             return _text(request, json.dumps(row.inputs, indent=2, ensure_ascii=False))
         case "observation":
-            return _text(request, row.observation or "")
+            return _text(request, row.text)
         case _:
             raise Http404
 
 
 @login_required
 @require_GET
+@_from_the_store
 def action_picture(
     request: SignedInRequest, run_id: int, number: int, action: int, picture: int
 ) -> HttpResponse:
-    """Return one picture of an action, counted from 1; only kinds that are nothing but pictures."""
+    """Return one picture of an action, counted from 1; only kinds that are nothing but pictures.
+
+    Those that are artifacts have an address of their own, and this one as well.
+    """
     row = _action(_readable(request, run_id), number, action)
     found = dict(enumerate(row.pictures, 1)).get(picture)
     if found is None or found.media_type not in PICTURES:
@@ -113,7 +147,18 @@ def action_picture(
         content = b64decode(found.data)
     except ValueError:
         raise Http404 from None  # a tool gave what is no picture
-    return HttpResponse(content, content_type=found.media_type)
+    name = f"turn-{number}-action-{action}-picture-{picture}"
+    return _attachment(name, found.media_type, content)
+
+
+@login_required
+@require_GET
+@_from_the_store
+def artifact(request: SignedInRequest, run_id: int, sha256: str, name: str) -> HttpResponse:
+    """Return an artifact of a run to be kept as a file; a page shows it if it is a picture."""
+    found = get_object_or_404(Artifact, run=_readable(request, run_id), sha256=sha256, name=name)
+    kind = SERVED_AS.get(found.media_type, "application/octet-stream")
+    return _attachment(found.name, kind, found.content)
 
 
 @login_required
@@ -138,6 +183,11 @@ def model_call_request(request: SignedInRequest, run_id: int, number: int) -> Ht
 
 def _action(run: Run, number: int, action: int) -> Action:
     return get_object_or_404(Action, turn__run=run, turn__index=number - 1, position=action - 1)
+
+
+def _attachment(name: str, content_type: str, content: bytes) -> HttpResponse:
+    headers = {"Content-Disposition": content_disposition_header(True, name) or "attachment"}
+    return HttpResponse(content, content_type=content_type, headers=headers)
 
 
 def _text(request: SignedInRequest, text: str) -> HttpResponse:

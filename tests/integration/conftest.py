@@ -4,6 +4,7 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
@@ -49,6 +50,15 @@ def team(ada: User, bob: User) -> Space:
     for user in (ada, bob):
         Membership.objects.create(space=team, user=user)
     return team
+
+
+@pytest.fixture
+def folder(settings: Any, tmp_path: Path) -> Path:
+    """Keep the artifacts of one test in a folder of its own."""
+    folder = tmp_path / "artifacts"
+    options = {"BACKEND": "chat.artifacts.folder.Folder", "OPTIONS": {"location": str(folder)}}
+    settings.STORAGES = {**settings.STORAGES, "artifacts": options}
+    return folder
 
 
 @pytest.fixture

@@ -52,7 +52,15 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{RUNS}/queue/test_ask.py",
         f"{RUNS}/approvals/test_approval_and_death.py",
         f"{RUNS}/policies/test_planned.py",
+        f"{RUNS}/record/test_artifacts_resumed.py",
     ),
+    "chat/runs/record/artifacts.py": (
+        f"{RUNS}/record/test_artifacts.py",
+        f"{RUNS}/record/test_sweeping.py",
+        f"{RUNS}/record/test_moving.py",
+    ),
+    "chat/runs/record/moving.py": (f"{RUNS}/record/test_moving.py",),
+    "chat/runs/worker/sweeper.py": (f"{RUNS}/record/test_sweeping.py",),
     "chat/runs/record/pieces.py": (f"{UNIT}/test_pieces.py", f"{UNIT}/test_requests.py"),
     "chat/runs/record/requests.py": (
         f"{UNIT}/test_pieces.py",
@@ -102,7 +110,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{LIVE}/streams/test_interrupted.py",
         f"{RUNS}/worker/test_worker.py",
     ),
-    "chat/runs/record/recorder.py": (*_STORED, *_FOLLOW),
+    "chat/runs/record/recorder.py": (*_STORED, *_FOLLOW, f"{RUNS}/record/test_artifacts.py"),
     "chat/runs/worker/queue_repair.py": (f"{RUNS}/queue/test_queue_repair.py",),
     "chat/runs/worker/worker.py": (
         f"{RUNS}/worker/test_closing.py",
@@ -130,7 +138,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "chat/runs/stop.py": (*_HELD, *_FOLLOW),
     "chat/runs/stored_json.py": (f"{RUNS}/worker/test_bad_days.py",),
     "chat/runs/record/rows.py": (f"{RUNS}/record/test_several_actions.py", *_STORED),
-    "chat/runs/record/statements.py": (f"{RUNS}/record/test_model_calls.py", *_STORED),
+    "chat/runs/record/statements.py": (
+        f"{RUNS}/record/test_model_calls.py",
+        *_STORED,
+        f"{RUNS}/record/test_artifacts.py",
+    ),
     "chat/runs/worker/tasks.py": (f"{RUNS}/worker/test_worker.py",),
     "chat/runs/tools.py": (f"{RUNS}/policies/test_tools_of_a_run.py",),
     "chat/runs/wake.py": (f"{RUNS}/worker/test_redis_away.py", f"{RUNS}/queue/test_ask.py"),

@@ -17,6 +17,7 @@ from chat.metrics.instruments import count_call, count_end, count_first_text, co
 from chat.models import Action, ModelCall, Run, Turn, TurnStatus
 from chat.runs.db_retry import release_connection, retrying
 from chat.runs.ending import end_held
+from chat.runs.record.artifacts import set_apart
 from chat.runs.record.requests import CallLog
 from chat.runs.record.rows import set_calls, set_observation, set_thought
 from chat.runs.record.statements import store
@@ -190,6 +191,7 @@ class Recorder:
         self._observed = set_observation(turn, observation)
         self._observed.ended_at = self._run.clock.now()
         self._is_under_way = False
+        set_apart(self._observed, self._control)
         # The last one is stored with its turn, which is complete in a moment.
         if turn.open_action is not None and not self._observed.ends:
             reserved = self._channel.reserve()
@@ -217,6 +219,7 @@ class Recorder:
             shown = Observation(text="".join(self._output), error=ErrorKind.INTERRUPTED)
             self._observed = set_observation(turn, shown)
             self._observed.ended_at = now
+            set_apart(self._observed, self._control)
         turn.status = TurnStatus.INTERRUPTED
         turn.ended_at = now
         return turn if turn.thought or turn.actions or turn.pk else None
@@ -237,7 +240,8 @@ class Recorder:
     ) -> None:
         """Write under the fence, and the call that was held with it."""
         write = partial(store, self._run, self._call, turn, actions, **changes)
-        retrying(write, self._control, in_one_statement=True)
+        is_one = not any(action.brings for action in actions)
+        retrying(write, self._control, in_one_statement=is_one)
         self._call = None
 
     def _open_turn(self) -> Turn:

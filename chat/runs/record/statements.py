@@ -10,9 +10,10 @@ from typing import Any
 from django.db import connection
 from django.db.models import Model
 
-from chat.models import Action, ModelCall, Run, RunStatus, Turn, TurnStatus
+from chat.models import Action, Artifact, ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.prepared import prepared_cursor
 from chat.runs.lease import LeaseLost
+from chat.runs.record.artifacts import hold
 from chat.search.documents.runs import BEGUN
 from chat.search.documents.turns import document_of, documents
 from chat.upsert import Upsert, column
@@ -23,6 +24,14 @@ _SPACE = {"space_id": "held.space_id"}
 _CALLS = Upsert(ModelCall, "run", "index", sql=_SPACE, fixed=_SPACE)
 _TURNS = Upsert(Turn, "run", "index", sql=_SPACE, fixed=_SPACE)
 _ACTIONS = Upsert(Action, "turn", "position", sql=_SPACE | {"turn": "turn.id"}, fixed=_SPACE)
+_ARTIFACTS = Upsert(
+    Artifact,
+    "run",
+    "sha256",
+    "name",
+    sql=_SPACE | {"turn": "turn.id", "created_at": "now()"},
+    fixed=_SPACE,
+)
 _WORDS = documents(turn="turn.id")
 _PIECES = """
 INSERT INTO chat_piece (run_id, space_id, digest, text)
@@ -42,10 +51,11 @@ def store(
     """Write to a run under its attempt, and with it a call, a turn and what makes it findable.
 
     Of the turn's actions only `actions` are written, those that have changed. A turn is made
-    findable when it is complete; the reaper sees to one that stays open. Doing so twice changes
-    nothing more. Raises LeaseLost when another attempt has begun or the run was taken away; then
-    nothing is written.
+    findable when it is complete; the reaper sees to one that stays open. Where actions bring
+    artifacts there must be a transaction. Done twice it changes nothing more. Raises LeaseLost when
+    another attempt has begun or the run was taken away; then nothing is written.
     """
+    hold([artifact for action in actions for artifact in action.brings])
     parts, values = _held(run, changes)
     rows = list(_rows(call, turn, actions))
     for name, source, upsert, row in rows:
@@ -57,6 +67,13 @@ def store(
     found = _execute(run, parts, values, {"pieces": _PIECES} if pieces else {})
     for name, _, _, row in rows:
         row.pk = found[name]
+
+
+def store_apart(action: Action) -> None:
+    """Write what was set apart of an action that is over, in a transaction that holds its run."""
+    hold(action.brings)
+    Artifact.objects.bulk_create(action.brings, ignore_conflicts=True)
+    action.save(update_fields=["observation", "whole", "whole_length", "images"])
 
 
 def store_model(run: Run, **changes: Any) -> None:
@@ -75,6 +92,8 @@ def _rows(
         yield "turn", "held", _TURNS, turn
     for action in actions:
         yield f"action{action.position}", "held, turn", _ACTIONS, action
+        for n, artifact in enumerate(action.brings):
+            yield f"artifact{action.position}_{n}", "held, turn", _ARTIFACTS, artifact
     if turn is not None and turn.status != TurnStatus.OPEN:
         yield "words", "turn", _WORDS, document_of(turn)
 

@@ -25,7 +25,7 @@ from agents.tools.setup import ToolSetup
 from chat.metrics.instruments import LEASES_LOST
 from chat.models import Lane, Run
 from chat.runs.approvals import Asker
-from chat.runs.db_retry import release_connection, retrying
+from chat.runs.db_retry import AWAY, release_connection, retrying
 from chat.runs.ending import give_up, tell_end
 from chat.runs.lease import LeaseLost, release
 from chat.runs.record.recorder import Recorder
@@ -90,8 +90,8 @@ class Attempt:
                 logger.info("Run %s waits for an approval", run.pk)
             except Interrupted:
                 _let_go(run)
-            except (OperationalError, InterfaceError):
-                logger.exception("Run %s waits for its lease to end: Postgres is away", run.pk)
+            except AWAY:
+                logger.exception("Run %s waits for its lease to end: what it needs is away", run.pk)
             except Exception:
                 logger.exception("Run %s cannot be worked on", run.pk)
                 _give_up(run)
@@ -104,7 +104,7 @@ class Attempt:
         if run.attempt - before.last_attempt > MAX_ATTEMPTS:
             yield RunEnded(outcome=_failed(EndReason.INTERNAL, STUCK))
             return
-        turns = [turn.as_contract() for turn in before.turns]
+        turns = retrying(before.as_contracts, self.control, in_one_statement=True)
         state = State(goal=run.question, history=before.history, turns=turns)
         try:
             policy = self._policy(before, held)
@@ -149,7 +149,7 @@ def _record(events: Generator[Event, None, None], recorder: Recorder) -> None:
         with closing(events):
             for event in events:
                 recorder.record(event)
-    except (LeaseLost, OperationalError, InterfaceError):
+    except (LeaseLost, *AWAY):
         raise
     except Interrupted:
         recorder.flush()

@@ -19,6 +19,7 @@ from chat.runs.worker.log_context import working_on
 from chat.runs.worker.pool import WorkerPool
 from chat.runs.worker.providers import Providers
 from chat.runs.worker.reaper import Reaper
+from chat.runs.worker.sweeper import Sweeper
 from chat.singleton import once
 from chat.stream.publisher import Publisher
 
@@ -40,12 +41,14 @@ class Worker:
         self.watch = Watch()
         self.pool = WorkerPool(settings.CELERY_WORKER_CONCURRENCY, self.work_next)
         self.reaper = Reaper(self._begin)
+        self.sweeper = Sweeper()
         self._claiming = threading.BoundedSemaphore(CLAIMS)
 
     def start(self) -> None:
         """Look after the runs from now on, whether this process has any or not."""
         self.watch.start()
         self.reaper.start()
+        self.sweeper.start()
 
     def leave(self) -> None:
         """Claim no more, and have every run let go of; safe in a signal handler."""
@@ -55,6 +58,7 @@ class Worker:
         """End all threads once the runs are let go of; the worker is not used again."""
         self.leave()
         self.reaper.close()
+        self.sweeper.close()
         self.watch.close()
         self.publisher.close(FLUSH_SECONDS)
         self.providers.close()

@@ -20,7 +20,7 @@ def parts_of(turn: Turn) -> Iterator[tuple[str, str]]:
         yield "tool", action.tool
         yield "inputs", json_text(action.inputs)
     for action in turn.actions:
-        yield "observation", " ".join(filter(None, (action.error, action.observation)))
+        yield "observation", " ".join(filter(None, (action.error, action.text_at_hand)))
 
 
 def closing_parts(run: Run, last: Turn) -> Iterator[tuple[str, str]]:

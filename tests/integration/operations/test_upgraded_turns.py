@@ -124,6 +124,8 @@ def _done(turn: dict[str, Any]) -> dict[str, Any] | None:
         "tool": turn["tool"],
         "inputs": json.dumps(turn["inputs"]),
         "observation": turn["observation"],
+        "whole": "",
+        "whole_length": None,
         "error": turn["observation_error"],
         "ends": turn["observation_ends"],
         "images": turn.get("observation_images"),  # which the first day had no column for

@@ -47,3 +47,14 @@ def test_many_short_lines_are_folded_too() -> None:
     assert folded.head.count("\n") < WHOLE_LINES
     assert folded.middle
     assert not folded.is_far
+
+
+@given(st.text(alphabet="äb \n", min_size=1, max_size=300), st.integers(16_001, 200_000))
+def test_a_text_of_which_only_both_ends_are_at_hand_is_shown_as_the_whole_one(
+    piece: str, length: int
+) -> None:
+    text = (piece * (length // len(piece) + 1))[:length]
+    whole, ends = fold(text), fold(text[:8_000] + text[-8_000:], length - 16_000)
+
+    assert (ends.head, ends.tail, ends.length) == (whole.head, whole.tail, whole.length)
+    assert (ends.is_far, ends.is_very_long) == (whole.is_far, whole.is_very_long)
