@@ -10,8 +10,8 @@ from django.db import models
 
 from chat.models.ordered_json import OrderedJSONField
 from chat.models.piece import Piece
-from chat.models.request import Listed, Lists, RequestCorrupted, digest_of, own
 from chat.models.run import Run
+from chat.request import Listed, Lists, RequestCorrupted, digest_of, own
 
 CHUNK = 20
 """How many calls are read at once where all are."""
@@ -61,7 +61,7 @@ class ModelCallQuerySet(models.QuerySet["ModelCall"]):
 class ModelCall(models.Model):
     """One call to a model, kept exactly.
 
-    The request is that of its `pieces`, one after the other (see `chat.models.request`); `digest`
+    The request is that of its `pieces`, one after the other (see `chat.request`); `digest`
     (SHA-256, hexadecimal) proves the rebuilt text, which `with_requests` puts into `request`. Where
     pieces were redacted, `redacted_at` is when the last was, and the digest proves nothing more.
     Calls of earlier releases have no pieces: their request is the first `shared` characters of the

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from django.db import models
 
-from chat.models.request import piece_digest
 from chat.models.run import Run
+from chat.request import piece_digest
 
 
 class Piece(models.Model):

@@ -20,7 +20,7 @@ from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
 from chat.artifacts.store import ArtifactLost, ArtifactsAway, content_of
 from chat.models import Action, ModelCall, Origin, Run, Turn, TurnStatus
-from chat.models.request import RequestCorrupted
+from chat.request import RequestCorrupted
 from chat.runs.record.rows import as_stored
 from chat.runs.resume import history
 from chat.search.recall import find_turns

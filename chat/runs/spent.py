@@ -6,7 +6,7 @@ from django.db.models import F, Func, IntegerField, QuerySet
 
 from agents.model.tokens import tokens_in
 from chat.models import ModelCall, Piece, Run
-from chat.models.request import Listed, Lists
+from chat.request import Listed, Lists
 
 
 class Spent(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from chat.models import Action, Approval, ModelCall, Piece, Run, Turn
-from chat.models.request import Range
+from chat.request import Range
 from chat.runs.resume import history
 from chat.runs.words import approval_in_words, message_in_words
 from chat.transcripts.costs import Costs

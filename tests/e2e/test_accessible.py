@@ -11,8 +11,8 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from chat.models import Conversation, ModelCall, Policy, Run, User
-from chat.models.request import digest_of
 from chat.policies import publish_seeds
+from chat.request import digest_of
 from chat.stream.markdown import render_markdown
 from tests.stored_turns import store_turn
 

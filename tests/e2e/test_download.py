@@ -12,8 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Conversation, ModelCall, Piece, Policy, Run, User
-from chat.models.request import digest_of, piece_digest
 from chat.policies import publish_seeds
+from chat.request import digest_of, piece_digest
 from tests.stored_turns import store_turn
 
 TURNS, LENGTH = 500, 2_200

@@ -14,7 +14,7 @@ from itertools import accumulate
 from agents import contracts
 from agents.text import storable
 from chat.models import ModelCall, Run
-from chat.models.request import Listed, digest_of, piece_digest
+from chat.request import Listed, digest_of, piece_digest
 from chat.runs.record.pieces import pieces_of, shared_length
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from chat.models import ModelCall, Run
-from chat.models.request import digest_of
+from chat.request import digest_of
 
 
 def stored_call(run: Run, index: int, request: str, **fields: Any) -> ModelCall:

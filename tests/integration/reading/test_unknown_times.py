@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from chat.models import Conversation, ConversationKind, ModelCall, Run, User
-from chat.models.request import digest_of
+from chat.request import digest_of
 from tests.integration.reading.answers import text_of
 
 Browse = Callable[[User], Client]

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Conversation, ModelCall, Run, User
-from chat.models.request import digest_of
+from chat.request import digest_of
 
 TellRun = Callable[..., Run]
 Browse = Callable[[User], Client]

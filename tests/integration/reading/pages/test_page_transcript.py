@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import ModelCall, Piece, Run, User
-from chat.models.request import digest_of, piece_digest
+from chat.request import digest_of, piece_digest
 from tests.integration.reading.answers import text_of
 from tests.integration.reading.stored_calls import request_of, stored_call
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from agents import contracts
 from agents.prompting.prompts import enclosed
 from chat.models import ModelCall, Piece, Run, Turn, TurnStatus
-from chat.models.request import RequestCorrupted
+from chat.request import RequestCorrupted
 from chat.runs.lease import LeaseLost
 from chat.runs.record.requests import CallLog
 from chat.runs.record.statements import store

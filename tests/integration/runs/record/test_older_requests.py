@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from chat.models import ModelCall, Run
-from chat.models.request import digest_of
+from chat.request import digest_of
 from chat.runs.record.pieces import shared_length
 from chat.runs.record.requests import CallLog
 from chat.runs.record.statements import store

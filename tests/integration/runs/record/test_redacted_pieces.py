@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from chat.models import ModelCall, Run
-from chat.models.request import RequestCorrupted
+from chat.request import RequestCorrupted
 from chat.runs.record.requests import CallLog
 from chat.runs.record.statements import store
 from tests.integration.runs.record.test_model_calls import call, change, request, store_all
