@@ -60,6 +60,13 @@ DOCUMENTS_OF_RUNS = """
 """
 
 
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask for plans alone: a machine with other work may take long to carry them out."""
+    for module in ("find", "tally"):
+        monkeypatch.setattr(f"chat.search.{module}.QUICK_SECONDS", 60.0)
+
+
 @pytest.fixture
 def many_turns(ada: User, bob: User, tell: Callable[..., Run]) -> None:
     """Generate turns, one in ten Ada's; two hold the word `rare`, the first half `older`."""
