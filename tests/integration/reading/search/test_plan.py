@@ -54,7 +54,8 @@ TURNS_OF_RUNS = """
 DOCUMENTS_OF_RUNS = """
     INSERT INTO chat_turndocument
         (turn_id, space_id, run_id, kind, at, tool, has_error, is_cut, words)
-    SELECT chat_turn.id, space_id, run.run_id, run.kind, at, '', false, false, to_tsvector('common')
+    SELECT chat_turn.id, run.space_id, run.run_id, run.kind, at, '', false, false,
+        to_tsvector('common')
     FROM chat_turn JOIN chat_rundocument AS run ON run.run_id = chat_turn.run_id
     WHERE run.run_id = ANY(%s)
 """
