@@ -13,7 +13,8 @@ from project.ops.backup import address_of
 
 FIRST_RELEASE = Path(__file__).with_name("first_release.sql")
 NAMED = "0022_rows_of_a_run_name_their_space"
-"""The migration by which rows may name their space; the next one fills it in."""
+FILLED = "0023_fill_in_the_spaces_of_rows"
+"""The migrations by which rows may name their space, and by which they do."""
 TABLES = ("chat_turn", "chat_action", "chat_modelcall", "chat_piece", "chat_approval")
 GIVE_SOME_OF_EACH = """
 INSERT INTO chat_piece (run_id, digest, text)
@@ -91,7 +92,7 @@ def test_every_row_gets_the_space_of_its_run_and_is_else_as_it_was(
     with psycopg.connect(address_of(older)) as before:
         stored = rows(before)
 
-    python(older, "manage.py", "migrate")
+    python(older, "manage.py", "migrate", "chat", FILLED)
 
     with psycopg.connect(address_of(older)) as after:
         assert_in_place(after)
@@ -103,7 +104,9 @@ def test_what_somebody_holds_or_adds_meanwhile_gets_its_space_too(
     older: Parameters, python: Python, wait_for: Callable[..., None]
 ) -> None:
     python(older, "manage.py", "migrate", "chat", NAMED)
-    migrating = threading.Thread(target=python, args=(older, "manage.py", "migrate"))
+    migrating = threading.Thread(
+        target=python, args=(older, "manage.py", "migrate", "chat", FILLED)
+    )
     with (
         psycopg.connect(address_of(older)) as holder,
         psycopg.connect(address_of(older), autocommit=True) as other,
@@ -126,7 +129,7 @@ def test_what_somebody_holds_or_adds_meanwhile_gets_its_space_too(
 
 
 def test_who_broke_it_off_migrates_again(older: Parameters, python: Python) -> None:
-    python(older, "manage.py", "migrate")
+    python(older, "manage.py", "migrate", "chat", FILLED)
     python(older, "manage.py", "migrate", "chat", NAMED)
     with psycopg.connect(address_of(older)) as database:
         database.execute("ALTER TABLE chat_turn DISABLE TRIGGER chat_turn_space")
@@ -134,7 +137,7 @@ def test_who_broke_it_off_migrates_again(older: Parameters, python: Python) -> N
         database.execute("ALTER TABLE chat_turn ENABLE TRIGGER chat_turn_space")
         database.execute(BREAK_OFF)
 
-    python(older, "manage.py", "migrate")
+    python(older, "manage.py", "migrate", "chat", FILLED)
 
     with psycopg.connect(address_of(older)) as database:
         assert_in_place(database)
