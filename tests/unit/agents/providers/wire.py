@@ -7,6 +7,7 @@ import ssl
 import struct
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import Enum
 from typing import Any
 
@@ -43,6 +44,7 @@ class Wire:
         self._tls = tls
         self._answers: list[tuple[Step, ...]] = []
         self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.connections = 0
         self.asked = threading.Semaphore(0)
@@ -81,7 +83,15 @@ class Wire:
         self._answers.append(steps)
 
     def close(self) -> None:
+        """Answer nobody any more, not on a connection either that somebody has kept.
+
+        The next server may get the same port, and would be asked on that connection.
+        """
         self._listener.close()
+        with self._lock:
+            for connection in self._open:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
 
     def _listen(self) -> None:
         while True:
@@ -96,11 +106,15 @@ class Wire:
         try:
             if self._tls is not None:
                 connection = self._tls.wrap_socket(connection, server_side=True)
+            with self._lock:
+                self._open.add(connection)
             while self._answer(connection):
                 pass
         except OSError:
             self.gone.set()
         finally:
+            with self._lock:
+                self._open.discard(connection)
             connection.close()
 
     def _answer(self, connection: socket.socket) -> bool:
