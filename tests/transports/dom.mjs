@@ -175,7 +175,11 @@ function plain(text) {
   })
 }
 
-function matches(element, selector) {
+function matches(element, selectors) {
+  return selectors.split(", ").some((selector) => matchesOne(element, selector))
+}
+
+function matchesOne(element, selector) {
   if (selector.startsWith("#")) return element.id === selector.slice(1)
   if (selector.startsWith(".")) return element.classList.contains(selector.slice(1))
   return selector.slice(1, -1) in element.attributes
