@@ -11,12 +11,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
 import redis
 from django.conf import settings
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+from django.dispatch import receiver
 
 from project.local.throwaway import throwaway
 
@@ -37,7 +41,20 @@ PBKDF2PasswordHasher.iterations = 1
 settings.WHITENOISE_AUTOREFRESH = True  # or each test client would first look at every static file
 
 MARKER = "turnstone:tests"
+PATIENCE = "60s"
+"""How long a test looks for no circle in which it waits; whoever else is in it finds it first."""
 QUEUE_BINDINGS = b"_kombu.binding."
+
+
+@receiver(connection_created)
+def _give_way_last(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    """Have a process that is looked at give way where it waits in a circle with a test.
+
+    Between two tests all tables are emptied, in an order of their own, while web processes and
+    workers may read several. These ask again; a test that gave way would have failed.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET deadlock_timeout = '{PATIENCE}'")
 
 
 @pytest.hookimpl(tryfirst=True)
