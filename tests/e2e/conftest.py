@@ -20,6 +20,7 @@ from playwright.sync_api import Page, Playwright, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 
 from chat.models import Run, User, Worker
+from chat.policies import publish_seeds
 from chat.runs.stop import request_stop
 from project.local import programs
 from project.local.processes import Child, Program, start, stop
@@ -147,6 +148,7 @@ def _environment() -> dict[str, str]:
         "WORKER_THREADS": "8",
         "TURNSTONE_LOCAL_SERVERS": "none",
         "TURNSTONE_GRACE_SECONDS": "0",
+        "TURNSTONE_LEASE_SECONDS": "10",
         "TURNSTONE_SERVER": os.environ.get("TURNSTONE_SERVER", "daphne"),
     }
 
@@ -248,6 +250,15 @@ def sign_in(stack: Stack) -> Callable[[Page, User], None]:
         page.context.add_cookies([{"name": "sessionid", "value": session, "url": stack.url}])
 
     return enter
+
+
+@pytest.fixture
+def ada(person: Callable[..., User], sign_in: Callable[[Page, User], None], page: Page) -> User:
+    """Sign Ada in on the page, with the policies of a fresh installation."""
+    publish_seeds()
+    ada = person("ada")
+    sign_in(page, ada)
+    return ada
 
 
 def _wait_for(is_seen: Callable[[], bool], what: Callable[[], str], seconds: float = 30) -> None:

@@ -1,7 +1,7 @@
 """Every page passes axe's rules of WCAG 2.2, light and dark, wide and narrow."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Literal
 
@@ -130,7 +130,7 @@ def test_no_page_breaks_a_rule(
 
 
 @pytest.fixture
-def live_runs(run: Run) -> list[Run]:
+def live_runs(run: Run) -> Iterator[list[Run]]:
     """Store a run that works, one that waits for Ada, and one of more than a page of turns."""
     made = []
     for status, turns in (("running", 2), ("waiting", 1), ("succeeded", 102)):
@@ -166,7 +166,8 @@ def live_runs(run: Run) -> list[Run]:
         safety="dangerous",
         expires_at=timezone.now() + timedelta(hours=1),
     )
-    return made
+    yield made
+    made[0].delete()  # nobody works on it, so nobody would end it
 
 
 @pytest.mark.parametrize("width", [1440, 390])

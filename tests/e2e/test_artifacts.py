@@ -2,7 +2,6 @@
 
 import uuid
 from base64 import b64encode
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from chat.models import Conversation, Policy, Run, User
-from chat.policies import publish_seeds
 from chat.runs.record.moving import move_out
 from tests.stored_turns import store_turn
 
@@ -21,11 +19,8 @@ LONG = "".join(f"line {number} of what a tool printed\n" for number in range(6_0
 
 
 @pytest.fixture
-def run(person: Callable[..., User], sign_in: Callable[[Page, User], None], page: Page) -> Run:
+def run(ada: User) -> Run:
     """Store a run of somebody who is signed in, with a picture and a very long text."""
-    publish_seeds()
-    ada = person("ada")
-    sign_in(page, ada)
     now = timezone.now()
     run = Run.objects.create(
         conversation=Conversation.objects.create(owner=ada, title="Pictures"),

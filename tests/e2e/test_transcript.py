@@ -2,7 +2,6 @@
 
 import re
 import uuid
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +10,6 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from chat.models import Conversation, Policy, Run, Turn, User
-from chat.policies import publish_seeds
 from tests.e2e.asking import ask
 from tests.stored_turns import store_turn
 
@@ -32,16 +30,6 @@ COVERED = """turn => {
   return boxes.filter((box) => box.right > figures.left && box.left < figures.right
     && box.bottom > figures.top && box.top < figures.bottom)
 }"""
-SignIn = Callable[[Page, User], None]
-
-
-@pytest.fixture
-def ada(person: Callable[..., User], sign_in: SignIn, page: Page) -> User:
-    """Sign Ada in on the page, with the policies of a fresh installation."""
-    publish_seeds()
-    ada = person("ada")
-    sign_in(page, ada)
-    return ada
 
 
 @pytest.fixture

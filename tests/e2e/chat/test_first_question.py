@@ -1,16 +1,13 @@
 """The first question of a conversation: sent once, however hard one tries, and never lost."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from chat.models import Conversation, Run, User
-from chat.policies import publish_seeds
 from tests.e2e.asking import write
 
-SignIn = Callable[[Page, User], None]
 TWICE = """
 const form = document.getElementById("composer")
 form.requestSubmit()
@@ -26,15 +23,6 @@ DROP = """(kind) => {
     : new DragEvent("drop", { dataTransfer: data, ...fields })
   return target.dispatchEvent(event)
 }"""
-
-
-@pytest.fixture
-def ada(person: Callable[..., User], sign_in: SignIn, page: Page) -> User:
-    """Sign Ada in on the page, with the policies of a fresh installation."""
-    publish_seeds()
-    ada = person("ada")
-    sign_in(page, ada)
-    return ada
 
 
 def test_a_first_question_sent_by_two_quick_enters_is_one_conversation(
