@@ -3,18 +3,16 @@
 import os
 import subprocess
 import sys
-import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import psycopg
 import pytest
 from django.db import connection
 
-from project.ops.backup import address_of
+from tests.integration.operations.originals import Originals, database
 from tests.integration.operations.releases import RELEASES, Release, filled
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -22,38 +20,34 @@ Parameters = dict[str, Any]
 Python = Callable[..., str]
 
 
-@pytest.fixture
-def parameters(transactional_db: None) -> Parameters:
+@pytest.fixture(scope="session")
+def parameters(django_db_setup: None) -> Parameters:
     """Return how the tests' database is reached."""
     return dict(connection.get_connection_params())
+
+
+@pytest.fixture(scope="session")
+def originals(parameters: Parameters) -> Iterator[Originals]:
+    """Keep what takes seconds to make."""
+    with ExitStack() as made:
+        yield Originals(parameters, made)
 
 
 @pytest.fixture
 def empty(parameters: Parameters) -> Iterator[Parameters]:
     """Make an empty database beside the tests' own."""
-    with _database(parameters) as made:
+    with database(parameters) as made:
         yield made
 
 
 @pytest.fixture
 def beside(parameters: Parameters) -> Iterator[Parameters]:
     """Make another one."""
-    with _database(parameters) as made:
+    with database(parameters) as made:
         yield made
 
 
-@contextmanager
-def _database(parameters: Parameters) -> Iterator[Parameters]:
-    name = f"beside_{uuid.uuid4().hex[:8]}"
-    address = address_of(parameters)
-    with psycopg.connect(address, autocommit=True) as server:
-        server.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
-    yield parameters | {"dbname": name}
-    with psycopg.connect(address, autocommit=True) as server:
-        server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-
-
-@pytest.fixture
+@pytest.fixture(scope="session")
 def address() -> Callable[[Parameters], str]:
     """Write how a database is reached as a DATABASE_URL."""
 
@@ -65,7 +59,7 @@ def address() -> Callable[[Parameters], str]:
     return write
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def python(address: Callable[[Parameters], str]) -> Callable[..., str]:
     """Run Python on a database and return its output: `python(empty, "manage.py", "migrate")`.
 
@@ -96,13 +90,26 @@ def release(request: pytest.FixtureRequest) -> Release:
 
 
 @pytest.fixture
-def first(empty: Parameters, python: Python) -> Parameters:
-    """Fill a database as the first release left it."""
-    return filled(empty, python, RELEASES[1])
+def stored(originals: Originals, python: Python, release: Release) -> Iterator[Parameters]:
+    """Fill a database as a release left it."""
+    with originals.copy(release.file, lambda made: filled(made, python, release)) as copy:
+        yield copy
 
 
 @pytest.fixture
-def upgraded(empty: Parameters, python: Python, release: Release) -> Parameters:
+def first(originals: Originals, python: Python) -> Iterator[Parameters]:
+    """Fill a database as the first release left it."""
+    release = RELEASES[1]
+    with originals.copy(release.file, lambda made: filled(made, python, release)) as copy:
+        yield copy
+
+
+@pytest.fixture
+def upgraded(originals: Originals, python: Python, release: Release) -> Iterator[Parameters]:
     """Bring a database of an earlier release up to date."""
-    python(filled(empty, python, release), "manage.py", "migrate")
-    return empty
+
+    def upgrade(made: Parameters) -> None:
+        python(filled(made, python, release), "manage.py", "migrate")
+
+    with originals.copy(f"{release.file}, upgraded", upgrade) as copy:
+        yield copy

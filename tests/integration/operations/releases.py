@@ -10,6 +10,18 @@ import psycopg
 from project.ops.backup import address_of
 
 HERE = Path(__file__).parent
+FINISH = """
+import django
+django.setup()
+from chat.runs import lease
+from chat.runs.worker.worker import Worker
+print(*lease.release_expired())
+worker = Worker()
+while worker.work_next():
+    pass
+worker.close()
+"""
+"""Ends what an upgrade interrupted: the program of a worker with nothing else to do."""
 Parameters = dict[str, Any]
 Python = Callable[..., str]
 

@@ -1,8 +1,7 @@
 """Rows of earlier releases get the space of their run, while these releases are still at work."""
 
 import threading
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
@@ -10,8 +9,9 @@ import pytest
 from psycopg.sql import SQL, Identifier
 
 from project.ops.backup import address_of
+from tests.integration.operations.originals import Originals
+from tests.integration.operations.releases import RELEASES, filled
 
-FIRST_RELEASE = Path(__file__).with_name("first_release.sql")
 NAMED = "0022_rows_of_a_run_name_their_space"
 FILLED = "0023_fill_in_the_spaces_of_rows"
 """The migrations by which rows may name their space, and by which they do."""
@@ -59,16 +59,17 @@ Python = Callable[..., str]
 
 
 @pytest.fixture
-def older(empty: Parameters, python: Python) -> Parameters:
+def older(originals: Originals, python: Python) -> Iterator[Parameters]:
     """Fill a database as it was before rows named their space."""
-    python(empty, "manage.py", "migrate", "chat", "0001")
-    with psycopg.connect(address_of(empty)) as database:
-        database.execute("TRUNCATE chat_policy CASCADE")
-        database.execute(FIRST_RELEASE.read_text(encoding="utf-8"))
-    python(empty, "manage.py", "migrate", "chat", "0020")
-    with psycopg.connect(address_of(empty)) as database:
-        database.execute(GIVE_SOME_OF_EACH)
-    return empty
+
+    def make(made: Parameters) -> None:
+        filled(made, python, RELEASES[1])
+        python(made, "manage.py", "migrate", "chat", "0020")
+        with psycopg.connect(address_of(made)) as database:
+            database.execute(GIVE_SOME_OF_EACH)
+
+    with originals.copy("before rows named their space", make) as copy:
+        yield copy
 
 
 def rows(database: psycopg.Connection[Any]) -> dict[str, list[Any]]:

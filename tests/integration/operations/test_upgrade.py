@@ -8,19 +8,8 @@ from typing import Any
 import psycopg
 
 from project.ops.backup import address_of
-from tests.integration.operations.releases import Release
+from tests.integration.operations.releases import FINISH, Release
 
-FINISH = """
-import django
-django.setup()
-from chat.runs import lease
-from chat.runs.worker.worker import Worker
-print(*lease.release_expired())
-worker = Worker()
-while worker.work_next():
-    pass
-worker.close()
-"""
 DOUBLE = """
 INSERT INTO chat_conversation (id, owner_id, title, created_at, updated_at)
 SELECT 900, owner_id, title, created_at, updated_at FROM chat_conversation ORDER BY id LIMIT 1;

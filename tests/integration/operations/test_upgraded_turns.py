@@ -8,19 +8,8 @@ import psycopg
 import pytest
 
 from project.ops.backup import address_of
-from tests.integration.operations.releases import Release, filled
+from tests.integration.operations.releases import FINISH
 
-FINISH = """
-import django
-django.setup()
-from chat.runs import lease
-from chat.runs.worker.worker import Worker
-print(*lease.release_expired())
-worker = Worker()
-while worker.work_next():
-    pass
-worker.close()
-"""
 TURNS = "SELECT row_to_json(chat_turn) FROM chat_turn ORDER BY id"
 ACTIONS = "SELECT row_to_json(chat_action) FROM chat_action ORDER BY turn_id, position"
 SELDOM = """
@@ -45,15 +34,15 @@ Python = Callable[..., str]
 
 
 def test_what_was_done_in_a_turn_before_an_upgrade_is_an_action_of_it_after(
-    empty: Parameters, python: Python, release: Release
+    stored: Parameters, upgraded: Parameters
 ) -> None:
-    with psycopg.connect(address_of(filled(empty, python, release))) as old:
+    with psycopg.connect(address_of(stored)) as old:
         before = [_done(*row) for row in old.execute(TURNS)]
 
-    python(empty, "manage.py", "migrate")
+    after = _actions(upgraded)
 
     expected = [action for action in before if action is not None]
-    assert _actions(empty) == expected
+    assert after == expected
     assert 0 < len(expected) < len(before)
 
 
@@ -77,15 +66,14 @@ def test_what_seldom_came_of_an_action_is_kept_in_its_row_as_well(
 
 
 def test_requests_stay_as_they_are_and_a_run_that_goes_on_adds_its_own_as_pieces(
-    empty: Parameters, python: Python, release: Release
+    stored: Parameters, upgraded: Parameters, python: Python
 ) -> None:
-    with psycopg.connect(address_of(filled(empty, python, release))) as old:
+    with psycopg.connect(address_of(stored)) as old:
         before = old.execute(REQUESTS).fetchall()
 
-    python(empty, "manage.py", "migrate")
-    python(empty, "-c", FINISH)
+    python(upgraded, "-c", FINISH)
 
-    with psycopg.connect(address_of(empty)) as new:
+    with psycopg.connect(address_of(upgraded)) as new:
         kept = new.execute(f"{REQUESTS} WHERE pieces IS NULL").fetchall()
         mixed = new.execute(MIXED).fetchone()
     assert len(before) > 0
