@@ -36,11 +36,11 @@ def _told(state: State, written: Callable[[ToolCall], str]) -> str:
 
 
 def _turn(turn: Turn, thought: Thought, written: Callable[[ToolCall], str]) -> str:
-    if not turn.calls and turn.last_observation is not None:
-        # The reply broke the format. It is not shown to the model, which would take it up.
-        return f"\n{turn.last_observation.text}"
     lines = [f"\nThought: {clipped(thought.text, _THOUGHT_LIMIT)}"]
     for action in turn.actions:
+        if action.call is None and action.observation is not None:
+            # The reply broke the format. It is not shown to the model, which would take it up.
+            return f"\n{action.observation.text}"
         if action.call is not None:
             lines.append(f"Action: {written(action.call)}")
         if action.observation is not None:
