@@ -32,7 +32,7 @@ def test_a_worker_that_was_stopped_is_missing_at_once(page: Page, stack: Any) ->
     answer = page.request.get("/readyz")
 
     assert answer.status == 503
-    assert answer.json()["parts"]["worker"] == "none was heard of for 30 s"
+    assert answer.json()["parts"]["worker"] == "none was heard of for 10 s"
     assert not Worker.objects.exists()
 
 

@@ -38,7 +38,7 @@ CUTS = 1000
 TURNS, WORDS, RATE = 900, 40, 100
 SEED = 4
 PATIENCE = 240
-"""Seconds for all cuts, on a machine that is busy with other things."""
+"""Seconds for all cuts, and for all to see the end, on a machine that is busy with other things."""
 
 
 def turn(number: int) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def test_the_page_shows_what_is_stored_after_a_thousand_cuts(
             pages_end.callback(page.kill)
         assert proxy.enough.wait(PATIENCE), f"only {proxy.made} cuts"
         stop(run)
-        shown = [json.loads(page.communicate(timeout=60)[0]) for page in pages]
+        shown = [json.loads(page.communicate(timeout=PATIENCE)[0]) for page in pages]
 
     thoughts = list(run.turns.values_list("thought", flat=True))
     opened = sum(one["opened"]["socket"] + one["opened"]["events"] for one in shown)
@@ -139,7 +139,7 @@ def test_the_server_sends_each_event_once_over_a_thousand_cuts(
         wait_for(lambda: all(newest(one) > now for one in seen), "all to be back")
         stop(run)
         for watcher in watchers:
-            watcher.join(60)
+            watcher.join(PATIENCE)
 
     thoughts = list(run.turns.values_list("thought", flat=True))
     for ids, events in seen:
