@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from chat.models import Conversation, ModelCall, Policy, Run, User
 from chat.policies import publish_seeds
@@ -127,6 +127,19 @@ def test_no_page_breaks_a_rule(
             broken[address] = f"{wider} px too wide"
 
     assert not broken, "\n".join(broken.values())
+
+
+def test_a_call_that_has_not_come_yet_breaks_no_rule(page: Page, run: Run) -> None:
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.route("**/calls/1/", lambda route: None)  # it never comes
+    page.goto(f"/runs/{run.pk}/")
+    for summary in page.locator("main summary:visible").all():
+        summary.evaluate("summary => summary.click()")
+    expect(page.get_by_text("Request and reply").first).to_be_visible()
+
+    found = Axe().run(page, options=RULES)
+
+    assert found.violations_count == 0, found.generate_report()
 
 
 @pytest.fixture
