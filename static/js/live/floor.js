@@ -31,10 +31,9 @@ export class Floor {
 
   // In a window of another width the text has another height.
   #hold(height, width) {
-    if (width !== this.#width) {
-      this.#width = width
-      return this.lift()
-    }
+    const isOther = this.#width !== 0 && width !== this.#width
+    this.#width = width
+    if (isOther) return this.lift()
     if (height <= this.#height) return
     this.#height = height
     this.#element.style.setProperty("min-block-size", `${height}px`)

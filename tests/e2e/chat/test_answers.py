@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from agents.policies.spec import PolicySpec
 from agents.providers.choice import ModelChoice
@@ -144,6 +144,27 @@ def test_a_table_grows_steadily_and_stays_where_it_is_when_the_answer_is_whole(
     assert written == sorted(written), "the answer shrank while it was written"
     assert whole == written[-1], "the answer jumped when it was whole"
     assert complaints == []
+
+
+def test_text_that_came_before_its_markup_could_be_read_does_not_shrink_by_it(
+    page: Page, ada: User
+) -> None:
+    held: list[Route] = []
+    page.route("**/vendor/markdown-it*.js", lambda route: held.append(route))
+    run = written_slowly(ada, TABLE)
+    page.goto(f"/conversations/{run.conversation_id}/")
+    plain = page.locator(".run__answer .prose__plain")
+    expect(plain).to_contain_text("India")
+    page.reload()  # which brings all of it at once
+    page.evaluate(WATCH_HEIGHT)
+    expect(plain).to_contain_text("India")
+
+    for route in held:
+        route.continue_()
+
+    expect(page.locator(".run__answer--streaming .prose__table")).to_be_visible()
+    written = [height for height, is_streaming in page.evaluate("window.heights") if is_streaming]
+    assert written == sorted(written)
 
 
 def test_the_preview_makes_the_same_of_every_text_as_the_server(
