@@ -1,9 +1,10 @@
-"""Policies whose model says what it is told."""
+"""Policies whose model says what it is told, and what a page complains of."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
 from agents.policies.spec import PolicySpec
 from agents.providers.choice import ModelChoice
@@ -20,3 +21,14 @@ def scripted(transactional_db: None) -> Callable[..., None]:
         policy.publish(PolicySpec(policy="explicit", model=choice, tools=("calculator",)))
 
     return offer
+
+
+@pytest.fixture
+def complaints(page: Page) -> list[str]:
+    """Note what the console says of the page's policy."""
+    found: list[str] = []
+    page.on(
+        "console",
+        lambda message: found.append(message.text) if "Content Security" in message.text else None,
+    )
+    return found
