@@ -245,6 +245,10 @@ class Usage(Value):
     output_tokens: int | None = None
 
 
+COMPLETE_STOPS = frozenset({"stop", "tool_calls", "enough", ""})
+"""Why a whole reply ends: `enough` was cut off by who reads it, "" says a server that is done."""
+
+
 class Purpose(StrEnum):
     """What a model call is for; it is stored, and a run that resumes goes by it."""
 
@@ -290,5 +294,5 @@ class ModelCall(Value):
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether the reply ends at the model's limit of length."""
-        return self.stop_reason == "length"
+        """Tell whether the reply ends before it was complete, as by the limit of length."""
+        return self.stop_reason not in COMPLETE_STOPS

@@ -20,9 +20,11 @@ from agents.errors import (
 )
 from agents.model.delays import delay_after, may_wait
 from agents.providers.base import (
+    CallDelta,
     Finish,
     IsShown,
     ModelRequest,
+    NativeCall,
     ParameterRefused,
     Provider,
     Reply,
@@ -67,6 +69,8 @@ class Call:
         """
         with self._provider.lease(self._control) as provider, self._reply(provider) as items:
             for item in items:
+                if isinstance(item, NativeCall):
+                    item = Token(text=f"\n{item.written}\n")
                 self._record.add(item)
                 if isinstance(item, Token):
                     yield item
@@ -167,13 +171,14 @@ class _Record:
         self._start = time.perf_counter()
         self._first: float | None = None
 
-    def add(self, item: Token | Finish) -> None:
+    def add(self, item: Token | CallDelta | Finish) -> None:
         if isinstance(item, Finish):
             self._finish = item
             return
         if self._first is None:
             self._first = time.perf_counter() - self._start
-        self._texts[item.kind].append(item.text)
+        if isinstance(item, Token):
+            self._texts[item.kind].append(item.text)
 
     @property
     def has_begun(self) -> bool:

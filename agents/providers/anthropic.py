@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agents.contracts import Image, Message, Role
-from agents.providers.base import ModelRequest, Token
+from agents.providers.base import ModelRequest
+from agents.providers.chunks.anthropic import MessageReply
 from agents.providers.dialogue import rules_and_rest, speeches
 from agents.providers.discovery import NO_KEY
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.remote import RemoteProvider
-from agents.providers.wire.replies import ChunkReader, total
+from agents.providers.wire.replies import ChunkReader
 from agents.providers.wire.server import Send, Sender
 
 VERSION = "2023-06-01"
@@ -71,71 +72,6 @@ class AnthropicProvider(RemoteProvider):
     def reply(self, faults: Faults) -> ChunkReader:
         """Return the reader of a message."""
         return MessageReply(faults)
-
-
-class MessageReply(ChunkReader):
-    """A message, in events or whole."""
-
-    STOP_REASONS = {
-        "end_turn": "stop",
-        "stop_sequence": "stop",
-        "max_tokens": "length",
-        "model_context_window_exceeded": "length",
-        "tool_use": "tool_calls",
-    }
-
-    def read(self, chunk: dict[str, Any]) -> list[Token]:
-        """Read one event; those that a later version adds are passed over."""
-        match chunk["type"]:
-            case "message_start":
-                self.any = True
-                self._count(chunk["message"].get("usage"))
-            case "content_block_start":
-                return self._block(chunk["index"], chunk["content_block"])
-            case "content_block_delta":
-                return self._delta(chunk["index"], chunk["delta"])
-            case "message_delta":
-                self._count(chunk.get("usage"))
-                self._stop(chunk["delta"])
-            case "message_stop":
-                self.done = True
-            case "message":
-                self.any = True
-                self._count(chunk.get("usage"))
-                self._stop(chunk)
-                return [t for i, b in enumerate(chunk["content"]) for t in self._block(i, b)]
-        return []
-
-    def _block(self, index: int, block: dict[str, Any]) -> list[Token]:
-        match block["type"]:
-            case "text":
-                return self.said(block.get("text"))
-            case "thinking":
-                return self.said(block.get("thinking"), "reasoning")
-            case "tool_use":
-                self.called(index, block["name"], block.get("input") or "")
-        return []
-
-    def _delta(self, index: int, delta: dict[str, Any]) -> list[Token]:
-        match delta["type"]:
-            case "text_delta":
-                return self.said(delta["text"])
-            case "thinking_delta":
-                return self.said(delta["thinking"], "reasoning")
-            case "input_json_delta":
-                self.called(index, "", delta["partial_json"])
-        return []
-
-    def _stop(self, delta: dict[str, Any]) -> None:
-        if reason := delta.get("stop_reason"):
-            self.stopped(reason)
-            self.withheld = reason if reason == "refusal" else ""
-
-    def _count(self, usage: dict[str, Any] | None) -> None:
-        """Count what was read from and written to the cache as input, too."""
-        if usage:
-            names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-            self.counted(total(usage.get(name) for name in names), usage.get("output_tokens"))
 
 
 def _blocks(message: Message) -> Iterator[dict[str, Any]]:

@@ -1,14 +1,18 @@
 """What every provider of models offers: the exact body it would post, and the reply as it comes."""
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
-from agents.contracts import Message, Purpose, Usage, Value
+from agents.contracts import Message, Purpose, ToolCall, Usage, Value
 from agents.control import Control
 from agents.errors import ProviderRefused
+
+UNFIT = re.compile("[\x00\ud800-\udfff]")
+"""What no text can hold that is to be stored."""
 
 IsShown = Callable[[], bool]
 """Tell whether something of the reply has been shown by now."""
@@ -35,6 +39,47 @@ class Token(Value):
     kind: Literal["answer", "reasoning"] = "answer"
 
 
+class CallDelta(Value):
+    """More of a call that the model makes in its server's own way, for who shows it as it grows.
+
+    `index` is its place among the calls of the reply, from 0; `text` is more of its arguments as
+    JSON. Nothing is carried out by it.
+    """
+
+    index: int
+    name: str
+    text: str = ""
+    kind: Literal["call"] = "call"
+
+
+class NativeCall(Value):
+    """A call that the model made in its server's own way; all of a reply come behind its text.
+
+    `id` is the server's, or made up where it gave none; `arguments` is the JSON as it came. `kept`
+    is what the server wants back with the call, as it gave it: a signature, or signed thoughts.
+    What it wants back of the reply as a whole comes with the first call.
+    """
+
+    index: int
+    id: str
+    name: str
+    arguments: str
+    kept: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def call(self) -> ToolCall | None:
+        """Return what is to be carried out; None where the call is not whole, or has no name."""
+        inputs = inputs_of(self.arguments)
+        return ToolCall(tool=self.name, inputs=inputs) if self.name and inputs is not None else None
+
+    @property
+    def written(self) -> str:
+        """Return the call as the contract's JSON, with the arguments as they came if unreadable."""
+        inputs = inputs_of(self.arguments)
+        said = {"tool": self.name, "inputs": self.arguments if inputs is None else inputs}
+        return UNFIT.sub("\ufffd", json.dumps(said, ensure_ascii=False))
+
+
 class Finish(Value):
     """The reply is complete: why the server stopped and what it counted."""
 
@@ -42,8 +87,11 @@ class Finish(Value):
     usage: Usage = Usage()
 
 
-Reply = Generator[Token | Finish, None, None]
-"""What comes of one call: tokens, then exactly one Finish; to close it lets go of the server."""
+Reply = Generator[Token | CallDelta | NativeCall | Finish, None, None]
+"""What comes of one call: tokens and pieces of calls, the whole calls, then exactly one Finish.
+
+To close it lets go of the server.
+"""
 
 
 class ParameterRefused(ProviderRefused):
@@ -112,3 +160,16 @@ class Provider(ABC):
 def encoded(body: Mapping[str, Any]) -> str:
     """Write a body as JSON that stays readable in every language; half a character becomes `?`."""
     return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
+
+
+def inputs_of(arguments: str) -> dict[str, Any] | None:
+    """Return the inputs that the arguments of a native call say, None where they are no object.
+
+    None at all are no inputs; some servers write the JSON as a text of JSON.
+    """
+    try:
+        found = json.loads(arguments or "{}", strict=False)
+        found = json.loads(found or "{}", strict=False) if isinstance(found, str) else found
+    except (ValueError, RecursionError):
+        return None
+    return {} if found is None else found if isinstance(found, dict) else None

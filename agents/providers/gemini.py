@@ -9,24 +9,17 @@ from typing import Any
 from urllib.parse import quote
 
 from agents.contracts import Message, Role
-from agents.providers.base import ModelRequest, Token
+from agents.providers.base import ModelRequest
+from agents.providers.chunks.gemini import Response
 from agents.providers.dialogue import rules_and_rest, speeches
 from agents.providers.discovery import NO_KEY
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.remote import RemoteProvider
-from agents.providers.wire.replies import ChunkReader, total
+from agents.providers.wire.replies import ChunkReader
 from agents.providers.wire.server import Send, Sender
 
 UNSIGNED = "skip_thought_signature_validator"
 """The documented signature of a call that the model is told of and did not make in this request."""
-WITHHELD = {
-    "SAFETY",
-    "RECITATION",
-    "BLOCKLIST",
-    "PROHIBITED_CONTENT",
-    "SPII",
-    "IMAGE_SAFETY",
-}
 _REFUSALS = {
     "thinkingConfig": re.compile(r"thinking|thought", re.IGNORECASE),
     "responseMimeType": re.compile(r"response_?mime_?type|json mode", re.IGNORECASE),
@@ -120,34 +113,3 @@ class GeminiProvider(RemoteProvider):
         generation = re.search(r"gemini-(\d+)", self.model)
         signs = generation is not None and int(generation[1]) >= 3
         return {"thoughtSignature": UNSIGNED} if signs else {}
-
-
-class Response(ChunkReader):
-    """A response, in chunks or whole: both have the same form."""
-
-    STOP_REASONS = {"STOP": "stop", "MAX_TOKENS": "length"}
-
-    def read(self, chunk: dict[str, Any]) -> list[Token]:
-        """Read one chunk: its first candidate, or the reason why there is none."""
-        if usage := chunk.get("usageMetadata"):
-            names = ("candidatesTokenCount", "thoughtsTokenCount")
-            self.counted(usage.get("promptTokenCount"), total(usage.get(name) for name in names))
-        if blocked := (chunk.get("promptFeedback") or {}).get("blockReason"):
-            self.any, self.withheld = True, str(blocked)
-            return []
-        candidates = chunk.get("candidates")
-        if candidates is None and not usage:
-            raise KeyError("candidates")
-        self.any = True
-        if not candidates:
-            return []
-        if reason := candidates[0].get("finishReason"):
-            self.stopped(reason)
-            self.withheld = reason if reason in WITHHELD else ""
-        parts = (candidates[0].get("content") or {}).get("parts") or []
-        return [token for part in parts for token in self._part(part)]
-
-    def _part(self, part: dict[str, Any]) -> list[Token]:
-        if call := part.get("functionCall"):
-            self.called(object(), call["name"], call.get("args"))
-        return self.said(part.get("text"), "reasoning" if part.get("thought") else "answer")

@@ -4,18 +4,16 @@ https://docs.ollama.com/api/chat. Ollama speaks OpenAI's dialect too; this one t
 for every thinking model, and counts tokens always.
 """
 
-import json
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from agents.contracts import Message, Role
-from agents.providers.base import ModelRequest, Token
+from agents.providers.base import ModelRequest
+from agents.providers.chunks.ollama import ChatReply
 from agents.providers.discovery import NO_KEY
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.remote import RemoteProvider
 from agents.providers.wire.replies import ChunkReader
 from agents.providers.wire.server import Send, Sender
-from agents.providers.wire.sse import MAX_EVENT, lines
 
 
 class OllamaProvider(RemoteProvider):
@@ -60,37 +58,6 @@ class OllamaProvider(RemoteProvider):
         return ChatReply(faults)
 
 
-class ChatReply(ChunkReader):
-    """A reply, in lines or whole: the last line is the one that is done."""
-
-    def frames(self, pieces: Iterable[bytes], start: bytes) -> Iterator[list[str]]:
-        """Yield the lines; one that the end of the bytes leaves open counts only if it is whole."""
-        ended = False
-
-        def closed() -> Iterator[bytes]:
-            nonlocal ended
-            yield from pieces
-            ended = True
-            yield b"\n"
-
-        for some in lines(closed(), MAX_EVENT):
-            texts = [line.decode("utf-8", "replace").strip() for line in some]
-            yield [text for text in texts if text and (not ended or _is_json(text))]
-
-    def read(self, chunk: dict[str, Any]) -> list[Token]:
-        """Read one line."""
-        message = chunk["message"]
-        self.any = True
-        for call in message.get("tool_calls") or ():
-            self.called(object(), call["function"]["name"], call["function"].get("arguments"))
-        if chunk.get("done"):
-            self.done = True
-            self.stopped(chunk.get("done_reason") or "stop")
-            self.counted(chunk.get("prompt_eval_count"), chunk.get("eval_count"))
-        thought = message.get("thinking") or message.get("reasoning_content")
-        return self.said(thought, "reasoning") + self.said(message.get("content"))
-
-
 def _message(message: Message) -> dict[str, Any]:
     role = {Role.TOOL_REQUEST: "assistant", Role.TOOL_RESULT: "tool"}.get(
         message.role, message.role.value
@@ -104,11 +71,3 @@ def _message(message: Message) -> dict[str, Any]:
         function = {"name": message.call.tool, "arguments": message.call.inputs}
         body["tool_calls"] = [{"function": function}]
     return body
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True

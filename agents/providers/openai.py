@@ -10,7 +10,8 @@ from itertools import groupby
 from typing import Any
 
 from agents.contracts import Image, Message, Role
-from agents.providers.base import ModelRequest, Token, encoded
+from agents.providers.base import ModelRequest, encoded
+from agents.providers.chunks.openai import Completion
 from agents.providers.wire.faults import Faults, said_in
 from agents.providers.wire.remote import RemoteProvider
 from agents.providers.wire.replies import ChunkReader
@@ -72,39 +73,6 @@ class OpenAIProvider(RemoteProvider):
             return posted | {"messages": _merged(posted["messages"])}
         also = {"stream": "stream_options"}.get(parameter)
         return {name: value for name, value in posted.items() if name not in (parameter, also)}
-
-
-class Completion(ChunkReader):
-    """A chat completion, in chunks or whole."""
-
-    def read(self, chunk: dict[str, Any]) -> list[Token]:
-        """Read one chunk; a whole completion is a chunk whose message is the delta."""
-        if chunk.get("object") == "error":
-            raise self.faults.of_error(chunk)
-        if usage := chunk.get("usage"):
-            self.counted(usage.get("prompt_tokens"), usage.get("completion_tokens"))
-        choices = chunk.get("choices")
-        if choices is None and not usage:
-            raise KeyError("choices")
-        self.any = True
-        if not choices:
-            return []
-        choice = choices[0]
-        if reason := choice.get("finish_reason"):
-            self.stopped(reason)
-            self.withheld = "content_filter" if reason == "content_filter" else ""
-        delta = choice.get("delta") or choice.get("message")
-        return self._delta(delta) if delta else []
-
-    def _delta(self, delta: dict[str, Any]) -> list[Token]:
-        for place, call in enumerate(delta.get("tool_calls") or ()):
-            function = call["function"]
-            self.called(call.get("index", place), function.get("name"), function.get("arguments"))
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        answer = delta.get("content") or delta.get("refusal")
-        if not thought:
-            return self.said(answer)
-        return self.said(thought, "reasoning") + self.said(answer)
 
 
 def refused_parameter(status: int, body: str, posted: dict[str, Any]) -> str | None:

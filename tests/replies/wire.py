@@ -15,10 +15,10 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from agents.contracts import Message, Purpose, Role, ToolCall
+from agents.contracts import COMPLETE_STOPS, Message, Purpose, Role, ToolCall
 from agents.control import Control
 from agents.errors import AgentError, ProviderError
-from agents.providers.base import Finish, ModelRequest, Token
+from agents.providers.base import Finish, ModelRequest, NativeCall, Token
 from agents.providers.choice import Credentials
 from agents.providers.dialects import dialect
 from agents.reading.action_reply import ActionReader
@@ -31,7 +31,6 @@ from tests.unit.agents.providers.wire import Wire
 
 PIECE = 7
 """The bytes of a piece, where a stream comes in pieces."""
-COMPLETE = ("stop", "tool_calls", "")
 
 Case = Mapping[str, Any]
 
@@ -122,18 +121,23 @@ def _asked(case: Case, base_url: str) -> Outcome:
     message = Message(role=Role.USER, content="Go on.")
     request = ModelRequest(purpose=Purpose.THINK, messages=[message])
     said: dict[str, list[str]] = {"answer": [], "reasoning": []}
+    calls: list[NativeCall] = []
     is_cut = True
     try:
         for item in provider.stream(provider.body(request), Control(60, idle_seconds=10)):
             if isinstance(item, Token):
                 said[item.kind].append(item.text)
+            elif isinstance(item, NativeCall):
+                calls.append(item)
             elif isinstance(item, Finish):
-                is_cut = item.stop_reason not in COMPLETE
+                is_cut = item.stop_reason not in COMPLETE_STOPS
     except ProviderError:
         pass
     aloud, text = "".join(said["reasoning"]), "".join(said["answer"])
     if is_cut:
         return Outcome(thought=aloud, is_honest_end=True)
+    if calls:
+        return _carried_out(case, [call.call for call in calls], f"{aloud}\n\n{text}")
     return _read(case, aloud, text)
 
 
@@ -154,11 +158,13 @@ def _read(case: Case, aloud: str, text: str) -> Outcome:
     return Outcome(answer=None if is_empty else text, thought=thought, is_honest_end=is_empty)
 
 
-def _carried_out(case: Case, calls: Iterable[ToolCall], thought: str) -> Outcome:
+def _carried_out(case: Case, calls: Iterable[ToolCall | None], thought: str) -> Outcome:
     """Name the calls that are carried out; one that cannot be is told to the model instead."""
     toolkit = None if case["tools"] is None else Toolkit(map(_tool, case["tools"]))
     carried: list[tuple[str, Any]] = []
     for call in calls:
+        if call is None:
+            return Outcome(thought=thought, is_honest_end=True)
         if toolkit is None:
             carried.append((call.tool, call.inputs))
             continue

@@ -2,36 +2,42 @@
 
 import itertools
 import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from agents.contracts import Usage
 from agents.errors import ProviderError, ProviderGarbled, ProviderSilent, ProviderTruncated
-from agents.providers.base import Finish, Token
+from agents.providers.base import UNFIT, CallDelta, Finish, NativeCall, Token
 from agents.providers.wire.faults import Faults
+from agents.providers.wire.native_calls import NativeCalls
 from agents.providers.wire.sse import MAX_EVENT, events
 
 MAX_REPLY = 1_000_000
 """The characters that one reply may have; a model that says more does not stop by itself."""
-UNFIT = re.compile("[\x00\ud800-\udfff]")
 MAX_COUNT = 2**31 - 1
 BLANKS = b" \t\r\n\xef\xbb\xbf"
 """White space and the bytes of a byte order mark, which some servers begin with."""
 
 Kind = Literal["answer", "reasoning"]
 
+Said = list[Token | CallDelta]
+"""What one chunk says."""
+
 
 class ChunkReader(ABC):
     """The state of one reply between its chunks; each dialect reads its own chunks.
 
     `stop_reason` is None until the server says why it stopped; `withheld` is its word for a reply
-    that it does not give. `any` is set by a chunk that a reply of the dialect can have.
+    that it does not give. `any` is set by a chunk that a reply of the dialect can have; others are
+    passed over. `calls` are the native calls so far.
     """
 
     STOP_REASONS: Mapping[str, str] = {}
-    """The server's words for the reasons that have one name here: stop, length, tool_calls."""
+    """The server's words, in lower case, for what has a name here: stop, length, tool_calls.
+
+    A reply that stops for any other reason is taken for cut.
+    """
 
     def __init__(self, faults: Faults) -> None:
         self.faults = faults
@@ -40,12 +46,13 @@ class ChunkReader(ABC):
         self.done = False
         self.any = False
         self.usage = Usage()
+        self.calls = NativeCalls()
+        self._odd = ""
         self._size = 0
         self._held: dict[Kind, str] = {}
-        self._calls: dict[object, tuple[list[str], list[str]]] = {}
 
     @abstractmethod
-    def read(self, chunk: dict[str, Any]) -> list[Token]:
+    def read(self, chunk: dict[str, Any]) -> Said:
         """Read one chunk; a whole reply is a chunk too."""
 
     def frames(self, pieces: Iterable[bytes], start: bytes) -> Iterator[list[str]]:
@@ -55,7 +62,7 @@ class ChunkReader(ABC):
         """
         return iter(([_whole(pieces)],)) if start == b"{" else events(pieces)
 
-    def read_text(self, data: str) -> list[Token]:
+    def read_text(self, data: str) -> Said:
         """Read one chunk as it came; raises ProviderError for an error and for what is none."""
         if data == "[DONE]":
             self.done = True
@@ -64,27 +71,41 @@ class ChunkReader(ABC):
             chunk = json.loads(data)
             if error := chunk.get("error"):
                 raise self.faults.of_error(error)
-            return self.read(chunk)
+            said = self.read(chunk)
         except (ValueError, RecursionError, AttributeError, LookupError, TypeError) as error:
             raise self.faults.of_nonsense(data) from error
-
-    def end(self) -> Iterator[Token | Finish]:
-        """Close the reply: yield its Finish, or raise if the server did not say that it ended."""
         if not self.any:
-            raise self.faults.of_nonsense("")
+            self._odd = self._odd or data
+        return said
+
+    def end(self) -> Iterator[Token | NativeCall | Finish]:
+        """Close the reply: yield its calls and its Finish, or raise where it is not complete."""
+        if not self.any:
+            raise self.faults.of_nonsense(self._odd)
         if self.withheld:
             raise self.faults.of_refusal(self.withheld)
         if self.stop_reason is None and not (self.done and self._size):
             raise ProviderTruncated("The model server ended the reply before it was complete.")
+        if self.stop_reason == "tool_calls" and not self.calls:
+            raise ProviderTruncated("The model server says that a tool is called, but not which.")
         for kind in self._held:
             yield Token(text="\ufffd", kind=kind)
-        yield from self._called()
+        yield from self.calls.whole(self.wanted_back())
         yield Finish(stop_reason=self.stop_reason or "", usage=self.usage)
+
+    def wanted_back(self) -> list[dict[str, Any]]:
+        """Return what the server wants back of the reply with its calls, as it gave it."""
+        return []
+
+    @property
+    def has_said(self) -> bool:
+        """Tell whether anything of the reply has come."""
+        return self._size > 0
 
     def stopped(self, reason: object) -> None:
         """Take the server's word for why it stopped."""
         word = UNFIT.sub("\ufffd", str(reason))[:40]
-        self.stop_reason = self.STOP_REASONS.get(word, word)
+        self.stop_reason = self.STOP_REASONS.get(word.lower(), word)
 
     def counted(self, input_tokens: Any = None, output_tokens: Any = None) -> None:
         """Take what the server counted; what it does not say now stays as it was."""
@@ -93,7 +114,7 @@ class ChunkReader(ABC):
             output_tokens=_first(_count(output_tokens), self.usage.output_tokens),
         )
 
-    def said(self, text: Any, kind: Kind = "answer") -> list[Token]:
+    def said(self, text: Any, kind: Kind = "answer") -> Said:
         """Return the token of a piece of text, none for an empty one."""
         if not text:
             return []
@@ -104,27 +125,15 @@ class ChunkReader(ABC):
         self._grow(text)
         return [Token(text=text, kind=kind)] if text else []
 
-    def called(self, which: object, name: Any, inputs: Any) -> None:
-        """Take a piece of a call that the model makes in its server's own way.
-
-        Nobody offers it tools so, yet models trained to call do. What it wanted is said at the end
-        as text, the contract's own JSON, so that nothing of a reply is lost.
-        """
-        names, texts = self._calls.setdefault(which, ([], []))
-        text = inputs if isinstance(inputs, str) else json.dumps(inputs or {}, ensure_ascii=False)
-        for parts, piece in ((names, name or ""), (texts, text)):
-            piece = UNFIT.sub("\ufffd", piece)
-            self._grow(piece)
-            parts.append(piece)
-
-    def _called(self) -> Iterator[Token]:
-        for names, texts in self._calls.values():
-            name, said = "".join(names), "".join(texts)
-            try:
-                call = _call(name, json.loads(said or "{}"))
-            except (ValueError, RecursionError):
-                call = _call(name, said)
-            yield Token(text=f"\n{call}\n")
+    def called(
+        self, place: object = None, name: object = None, arguments: Any = None, call_id: Any = None
+    ) -> Said:
+        """Take a piece of a call that the model makes in its server's own way."""
+        delta = self.calls.take(place, name, arguments, call_id)
+        if delta is None:
+            return []
+        self._grow(delta.name + delta.text)
+        return [delta]
 
     def _grow(self, text: str) -> None:
         self._size += len(text)
@@ -145,8 +154,8 @@ class ChunkReader(ABC):
 
 def read_reply(
     pieces: Iterable[bytes], reply: ChunkReader, ending: Callable[[], None] = lambda: None
-) -> Iterator[Token | Finish]:
-    """Yield the tokens of the reply in `pieces`, then its Finish.
+) -> Iterator[Token | CallDelta | NativeCall | Finish]:
+    """Yield the tokens of the reply in `pieces`, then its calls and its Finish.
 
     `ending` is called when all the text has come. Raises ProviderRefused or ProviderBusy for an
     error that the server reports, ProviderGarbled for what is no reply and ProviderTruncated for
@@ -170,22 +179,25 @@ def read_reply(
     yield from reply.end()
 
 
-def _tokens(chunks: Iterable[str], reply: ChunkReader) -> Iterator[Token]:
+def _tokens(chunks: Iterable[str], reply: ChunkReader) -> Iterator[Token | CallDelta]:
     """Yield what chunks say that came together; text of one kind in a row is one token.
 
     What comes before a chunk that is an error or nonsense is yielded before that is raised.
     """
-    tokens: list[Token] = []
+    said: Said = []
     failure: ProviderError | None = None
     for data in chunks:
         try:
-            tokens += reply.read_text(data)
+            said += reply.read_text(data)
         except ProviderError as error:
             failure = error
         if failure is not None or reply.done:
             break
-    for kind, some in itertools.groupby(tokens, lambda token: token.kind):
-        yield Token(text="".join(token.text for token in some), kind=kind)
+    for kind, some in itertools.groupby(said, lambda item: item.kind):
+        if kind == "call":
+            yield from some
+        else:
+            yield Token(text="".join(token.text for token in some), kind=kind)
     if failure is not None:
         raise failure
 
@@ -204,11 +216,6 @@ def _start(pieces: Iterator[bytes]) -> bytes:
         if start:
             break
     return start
-
-
-def _call(name: str, inputs: Any) -> str:
-    call = json.dumps({"tool": name, "inputs": inputs}, ensure_ascii=False)
-    return UNFIT.sub("\ufffd", call)
 
 
 def _whole(pieces: Iterable[bytes]) -> str:

@@ -8,11 +8,13 @@ import pytest
 from agents.contracts import Message, Purpose, Role
 from agents.control import Control
 from agents.errors import ProviderTruncated
-from agents.providers.base import Finish, ModelRequest, Token
+from agents.providers.base import CallDelta, Finish, ModelRequest, NativeCall, Token
 from tests.unit.agents.providers.calls import ProviderOf
 from tests.unit.agents.providers.wire import Wire
 
 WORDS = [f"word {number} " for number in range(30)]
+
+Item = Token | CallDelta | NativeCall | Finish
 
 
 @pytest.fixture
@@ -22,7 +24,7 @@ def go_on() -> threading.Event:
 
 
 @pytest.fixture
-def reply(provider_of: ProviderOf, wire: Wire) -> Iterator[Token | Finish]:
+def reply(provider_of: ProviderOf, wire: Wire) -> Iterator[Item]:
     provider = provider_of(wire.base_url)
     question = [Message(role=Role.USER, content="Go on.")]
     body = provider.body(ModelRequest(purpose=Purpose.THINK, messages=question))
@@ -39,13 +41,13 @@ def padded(chunk: bytes) -> bytes:
     return b"00000000" + chunk
 
 
-def text_of(token: Token | Finish) -> str:
+def text_of(token: Item) -> str:
     assert isinstance(token, Token)
     return token.text
 
 
 def test_chunks_that_came_together_are_one_token(
-    wire: Wire, reply: Iterator[Token | Finish], go_on: threading.Event
+    wire: Wire, reply: Iterator[Item], go_on: threading.Event
 ) -> None:
     together = b"".join(map(wire.says, WORDS)) + wire.ends()
     wire.answers(wire.STREAM + wire.says("First. "), after(go_on, together))
@@ -58,7 +60,7 @@ def test_chunks_that_came_together_are_one_token(
 
 
 def test_text_comes_before_the_line_breaks_behind_it(
-    wire: Wire, reply: Iterator[Token | Finish], go_on: threading.Event
+    wire: Wire, reply: Iterator[Item], go_on: threading.Event
 ) -> None:
     together = b"".join(padded(wire.says(word)) for word in WORDS)
     wire.answers(wire.STREAM + wire.says("First. "), after(go_on, together), wire.CLOSE)
@@ -72,7 +74,7 @@ def test_text_comes_before_the_line_breaks_behind_it(
 
 
 def test_text_comes_before_the_error_behind_it(
-    wire: Wire, reply: Iterator[Token | Finish], go_on: threading.Event
+    wire: Wire, reply: Iterator[Item], go_on: threading.Event
 ) -> None:
     together = wire.says("Second.") + wire.event("nonsense")
     wire.answers(wire.STREAM + wire.says("First. "), after(go_on, together), wire.HOLD)

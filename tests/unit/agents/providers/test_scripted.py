@@ -20,15 +20,17 @@ from agents.errors import (
     ProviderUnreachable,
     Stopped,
 )
-from agents.providers.base import Finish, ModelRequest, Token
+from agents.providers.base import CallDelta, Finish, ModelRequest, NativeCall, Token
 from agents.providers.scripted import ScriptedProvider
 
+Item = Token | CallDelta | NativeCall | Finish
 
-def played(provider: ScriptedProvider, control: Control | None = None) -> list[Token | Finish]:
+
+def played(provider: ScriptedProvider, control: Control | None = None) -> list[Item]:
     return list(provider.stream("", control or Control()))
 
 
-def text_of(items: list[Token | Finish]) -> str:
+def text_of(items: list[Item]) -> str:
     return "".join(item.text for item in items if isinstance(item, Token))
 
 

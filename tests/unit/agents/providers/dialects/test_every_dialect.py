@@ -90,13 +90,33 @@ def test_calls_one_after_the_other_share_a_connection(
     assert (len(wire.requests), wire.connections) == (3, 1)
 
 
-@pytest.mark.parametrize("line", ['{"half": ', "[]", "7", "null", '"text"', "{}", "[" * 100_000])
+@pytest.mark.parametrize("line", ['{"half": ', "[]", "7", "null", '"text"', "[" * 100_000])
 def test_a_line_that_is_no_chunk_is_garbled(
     asked: Asked, wire: Wire, speaker: "Speaker", line: str
 ) -> None:
     wire.answers(speaker.begins(), speaker.says("so far "), speaker.sends(line), speaker.ends())
 
     assert isinstance(asked.fails(), ProviderGarbled)
+
+
+def test_a_chunk_that_nobody_knows_is_passed_over(
+    asked: Asked, wire: Wire, speaker: "Speaker"
+) -> None:
+    odd = [speaker.sends(chunk) for chunk in ({"type": "weather", "choices": None}, {"type": ""})]
+    wire.answers(speaker.begins(), odd[0], speaker.says("whole"), odd[1], speaker.ends())
+
+    assert asked().answer == "whole"
+
+
+def test_a_stream_of_nothing_but_such_chunks_is_garbled_in_its_own_words(
+    asked: Asked, wire: Wire, speaker: "Speaker"
+) -> None:
+    wire.answers(Wire.STREAM, speaker.sends({"type": "weather", "sky": "blue"}), b"0\r\n\r\n")
+
+    error = asked.fails()
+
+    assert isinstance(error, ProviderGarbled)
+    assert "blue" in str(error)
 
 
 def test_text_that_is_no_text_is_garbled(asked: Asked, wire: Wire, speaker: "Speaker") -> None:

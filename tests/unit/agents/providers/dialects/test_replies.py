@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agents.errors import ProviderError
-from agents.providers.anthropic import MessageReply
-from agents.providers.base import Finish, Token
-from agents.providers.gemini import Response
-from agents.providers.ollama import ChatReply
-from agents.providers.openai import Completion
+from agents.providers.base import CallDelta, Finish, NativeCall, Token
+from agents.providers.chunks.anthropic import MessageReply
+from agents.providers.chunks.gemini import Response
+from agents.providers.chunks.ollama import ChatReply
+from agents.providers.chunks.openai import Completion
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.replies import ChunkReader, read_reply
 
@@ -66,7 +66,9 @@ def places(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(value[name], (*here, name))
 
 
-def read(kind: type[ChunkReader], pieces: list[bytes]) -> list[Token | Finish]:
+def read(
+    kind: type[ChunkReader], pieces: list[bytes]
+) -> list[Token | CallDelta | NativeCall | Finish]:
     try:
         return list(read_reply(pieces, kind(Faults(place="here"))))
     except ProviderError:
@@ -107,11 +109,11 @@ def test_chunks_with_anything_in_the_place_of_a_part_are_read_or_named(
         ("", '{"tool": "add", "inputs": {}}'),
     ],
 )
-def test_inputs_that_cannot_be_read_are_shown_as_they_came(inputs: str, shown: str) -> None:
+def test_inputs_that_cannot_be_read_are_written_as_they_came(inputs: str, shown: str) -> None:
     call = {"index": 0, "function": {"name": "add", "arguments": inputs}}
     choice = {"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}
 
-    token, _ = read(Completion, [f"data: {json.dumps({'choices': [choice]})}\n\n".encode()])
+    _, made, _ = read(Completion, [f"data: {json.dumps({'choices': [choice]})}\n\n".encode()])
 
-    assert isinstance(token, Token)
-    assert token.text == f"\n{shown}\n"
+    assert isinstance(made, NativeCall)
+    assert made.written == shown

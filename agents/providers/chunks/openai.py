@@ -1,0 +1,171 @@
+"""A chat completion of OpenAI's dialect, read as leniently as its many servers write it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agents.providers.wire.faults import Faults
+from agents.providers.wire.replies import ChunkReader, Said
+
+_LEGACY = "function_call"
+"""The place of the one call of the protocol before there were several."""
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+"""The fields that thoughts come in; a server that fills two says the same in both."""
+
+_SAID = ("text", "summary")
+"""The fields of a detail that are pieces of text."""
+
+
+class Completion(ChunkReader):
+    """A chat completion, in chunks or whole."""
+
+    STOP_REASONS = {
+        "stop": "stop",
+        "end": "stop",
+        "end_turn": "stop",
+        "eos": "stop",
+        "eos_token": "stop",
+        "stop_sequence": "stop",
+        "complete": "stop",
+        "completed": "stop",
+        "length": "length",
+        "max_tokens": "length",
+        "model_length": "length",
+        "tool_calls": "tool_calls",
+        "tool_call": "tool_calls",
+        "tool_use": "tool_calls",
+        "function_call": "tool_calls",
+    }
+    """OpenAI's words, and those by which its other servers say the same."""
+
+    def __init__(self, faults: Faults) -> None:
+        super().__init__(faults)
+        self._choice: object = None
+        self._aloud: list[str] = []
+        self._details: list[dict[str, Any]] = []
+
+    def read(self, chunk: dict[str, Any]) -> Said:
+        """Read one chunk; a whole completion is a chunk whose message is the delta."""
+        if chunk.get("object") == "error":
+            raise self.faults.of_error(chunk)
+        if usage := chunk.get("usage"):
+            self._count(usage)
+        choices = chunk.get("choices")
+        if choices is None:
+            self.any = self.any or bool(usage)
+            return []
+        self.any = True
+        is_ours = bool(choices) and self._is_ours(choices[0].get("index"))
+        return self._read(choices[0]) if is_ours else []
+
+    def _read(self, choice: dict[str, Any]) -> Said:
+        if error := choice.get("error"):
+            raise self.faults.of_error(error)
+        if usage := choice.get("usage"):
+            self._count(usage)
+        delta = choice.get("delta")
+        if not delta and not self.has_said:
+            delta = choice.get("message")
+        said = self._delta(delta) if delta else []
+        if reason := choice.get("finish_reason"):
+            self.stopped(reason)
+            if reason == "content_filter":
+                self.withheld = self.withheld or reason
+        return said
+
+    def _is_ours(self, index: object) -> bool:
+        """Tell the first choice from others that nobody asked for."""
+        if self._choice is None:
+            self._choice = index
+        return index is None or index == self._choice
+
+    def _delta(self, delta: dict[str, Any]) -> Said:
+        content = delta.get("content")
+        said = self.said(content) if isinstance(content, str) else self._parts(content or ())
+        for name in _THOUGHTS:
+            if thought := delta.get(name):
+                self._aloud.append(thought)
+                said = self.said(thought, "reasoning") + said
+                break
+        if len(delta) > 1 or not said:
+            said += self._rest(delta)
+        return said
+
+    def _rest(self, delta: dict[str, Any]) -> Said:
+        """Read what few deltas have: thoughts in detail, a refusal, calls."""
+        said: Said = []
+        if details := delta.get("reasoning_details"):
+            said += self._detailed(details, is_said=any(delta.get(name) for name in _THOUGHTS))
+        if refusal := delta.get("refusal"):
+            self._refuse(refusal)
+        for call in delta.get("tool_calls") or ():
+            said += self._call(call)
+        if call := delta.get(_LEGACY):
+            said += self.called(_LEGACY, call.get("name"), call.get("arguments"))
+        return said
+
+    def _call(self, call: dict[str, Any]) -> Said:
+        function = call.get("function") or call
+        said = self.called(
+            call.get("index"), function.get("name"), function.get("arguments"), call.get("id")
+        )
+        if extra := call.get("extra_content"):  # Gemini's signature, at its OpenAI address
+            self.calls.keep({"extra_content": extra})
+        return said
+
+    def _parts(self, parts: Any) -> Said:
+        """Read content in parts: text, thoughts of which each may have parts, a refusal."""
+        said: Said = []
+        for part in parts:
+            match part.get("type"):
+                case "text" | "output_text":
+                    said += self.said(part.get("text"))
+                case "thinking" | "reasoning":
+                    thought = part.get("thinking") or part.get("text") or ()
+                    texts = [thought] if isinstance(thought, str) else _texts(thought)
+                    for text in texts:
+                        said += self.said(text, "reasoning")
+                case "refusal":
+                    self._refuse(part.get("refusal"))
+        return said
+
+    def _detailed(self, details: list[dict[str, Any]], *, is_said: bool) -> Said:
+        """Keep thoughts in detail; they are said here only where no other field says them."""
+        said: Said = []
+        for detail in details:
+            if not is_said:
+                said += self.said(detail.get("text") or detail.get("summary"), "reasoning")
+            last = self._details[-1] if self._details else {}
+            if _is_same(last, detail):
+                self._details[-1] = _joined(last, detail)
+            else:
+                self._details.append(detail)
+        return said
+
+    def wanted_back(self) -> list[dict[str, Any]]:
+        """Return the model's thoughts, which some servers ask for behind the results of calls."""
+        if self._details:
+            return [{"reasoning_details": self._details}]
+        return [{"reasoning_content": "".join(self._aloud)}] if self._aloud else []
+
+    def _refuse(self, text: Any) -> None:
+        if text:
+            self._grow(text)
+            self.withheld += text
+
+    def _count(self, usage: dict[str, Any]) -> None:
+        self.counted(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+
+
+def _texts(parts: Any) -> Iterator[Any]:
+    return (part.get("text") for part in parts)
+
+
+def _is_same(last: Mapping[str, Any], more: Mapping[str, Any]) -> bool:
+    """Tell whether a detail goes on with the one before it."""
+    is_text = any(isinstance(last.get(n), str) and isinstance(more.get(n), str) for n in _SAID)
+    return is_text and all(last.get(name) == more.get(name) for name in ("type", "index"))
+
+
+def _joined(last: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    texts = {n: (last.get(n) or "") + (more.get(n) or "") for n in _SAID if n in last or n in more}
+    return {**last, **more, **texts}
