@@ -15,8 +15,10 @@ from agents.prompting.prompts import conversation, goal_and_transcript, render
 from agents.prompting.window import clamped, with_recent
 from agents.reading.prose import Verbatim
 from agents.state import State
+from agents.text import is_cut_short
 
 INSUFFICIENT = "ERROR: insufficient data for a reliable answer."
+CUT_OFF = "The model stopped before its answer was complete."
 _NO_SUMMARY = " The model could not sum up what it found: "
 
 
@@ -31,9 +33,7 @@ class FinalAnswer:
         """Yield the answer's deltas if it is only made now, and the end of the run."""
         if state.final_answer:
             reason = EndReason.ASKED if state.halted is EndReason.ASKED else EndReason.ANSWERED
-            yield RunEnded(
-                outcome=Outcome(status=Status.SUCCEEDED, reason=reason, answer=state.final_answer)
-            )
+            yield RunEnded(outcome=_answered(state.final_answer, reason))
         else:
             yield from self._partial(state)
 
@@ -75,6 +75,15 @@ class FinalAnswer:
         if reason is EndReason.FAILURES:
             return "Stopped because one step after the other failed."
         return f"Ran out of turns ({len(state.turns)} of {self.max_turns})."
+
+
+def _answered(answer: str, reason: EndReason) -> Outcome:
+    """Return the end with an answer; one that the model was cut off in is no success."""
+    if not is_cut_short(answer):
+        return Outcome(status=Status.SUCCEEDED, reason=reason, answer=answer)
+    return Outcome(
+        status=Status.EXHAUSTED, reason=reason, answer=answer, partial=True, message=CUT_OFF
+    )
 
 
 @dataclass(frozen=True)

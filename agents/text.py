@@ -2,6 +2,9 @@
 
 import re
 
+CUT_SHORT = "\n\n*The answer ends here: the model stopped before it was complete.*"
+"""What stands below an answer that is cut; it is known by that, from the record as well."""
+
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*)\Z", re.DOTALL)
 _LEFT_OUT = "\n[...]\n"
@@ -13,6 +16,11 @@ def storable(text: str) -> str:
         return text
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return whole.replace("\x00", "\ufffd")
+
+
+def is_cut_short(answer: str) -> bool:
+    """Tell whether an answer says below itself that it is cut."""
+    return answer.endswith(CUT_SHORT.strip())
 
 
 def clipped(text: str, limit: int) -> str:

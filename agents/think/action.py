@@ -14,7 +14,7 @@ from agents.reading.action import WrittenAction, read_action
 from agents.reading.action_reply import ActionReader, ActionReply
 from agents.reading.thinking import Piece, ThinkingReader
 from agents.state import State
-from agents.think.text import CUT_SHORT
+from agents.text import CUT_SHORT
 from agents.tools.toolkit import Toolkit
 
 STOP = ("\nObservation:",)

@@ -9,7 +9,7 @@ from agents.model.model import Model
 from agents.prompting.prompts import conversation, goal_and_transcript, render
 from agents.reading.node_reply import NodeReader
 from agents.state import State
-from agents.think.text import CUT_SHORT
+from agents.text import CUT_SHORT
 from agents.tools.toolkit import Toolkit
 
 _SKETCHED = 15

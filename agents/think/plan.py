@@ -14,8 +14,7 @@ from agents.reading.plan import CallPlan
 from agents.reading.plan_reply import PlanReader
 from agents.reading.prose import Prose
 from agents.state import State, observed
-from agents.text import clipped
-from agents.think.text import CUT_SHORT
+from agents.text import CUT_SHORT, clipped
 from agents.tools.toolkit import Toolkit
 
 _TRIES = 2

@@ -11,11 +11,10 @@ from agents.prompting.prompts import conversation, enclosed, render
 from agents.prompting.scratchpad import scratchpad
 from agents.reading.text_reply import ReplyReader, TextReply
 from agents.state import State
-from agents.text import storable
+from agents.text import CUT_SHORT, storable
 from agents.tools.toolkit import Toolkit
 
 STOP = ("\nObservation:",)
-CUT_SHORT = "\n\n*The answer ends here: the model reached its length limit.*"
 _NAME_LIMIT = 100
 
 

@@ -29,6 +29,7 @@ _GAVE_UP: dict[str, str] = {
     EndReason.TURNS: "Ran out of turns",
     EndReason.BUDGET: "Ran out of budget",
     EndReason.REPEATS: "Kept repeating itself, stopped",
+    EndReason.ANSWERED: "Cut off",
 }
 _OF_THE_SERVER = re.compile(r" at (?=\S*[.:/])\S*[^\s:.,;]| \(status \d+\)")
 """What a model server's address and its HTTP status look like in a message."""

@@ -22,6 +22,7 @@ from agents.model.model import Model
 from agents.providers.scripted import ScriptedProvider
 from agents.state import State
 from agents.summarize import ExplainedSummary, FinalAnswer
+from agents.text import CUT_SHORT
 
 
 def close(script: list[dict[str, Any]], *nodes: Thought, halted: EndReason) -> list[Event]:
@@ -60,6 +61,16 @@ def test_without_an_answer_the_model_sums_up_without_tools() -> None:
         partial=True,
         message="Ran out of turns (2 of 2).",
     )
+
+
+def test_an_answer_that_is_cut_is_no_success() -> None:
+    final = Thought(kind=ThoughtKind.FINAL, text="t", answer=f"About 3{CUT_SHORT}")
+
+    ended = outcome(close([], final, halted=EndReason.ANSWERED))
+
+    assert (ended.status, ended.reason) == (Status.EXHAUSTED, EndReason.ANSWERED)
+    assert (ended.partial, ended.answer) == (True, final.answer)
+    assert ended.message == "The model stopped before its answer was complete."
 
 
 def test_the_summary_streams() -> None:

@@ -31,6 +31,7 @@ HOSTILE = "</textarea><script>alert(1)</script><img src=x onerror=alert(1)>\"'"
         ({"status": "exhausted", "reason": "turns"}, "Ran out of turns after 1 step"),
         ({"status": "exhausted", "reason": "time"}, "Ran out of time after 1 step"),
         ({"status": "exhausted", "reason": "repeats"}, "Kept repeating itself, stopped after 1"),
+        ({"status": "exhausted", "reason": "answered"}, "Cut off after 1 step"),
         ({"reason": "asked", "answer": "Which?"}, "Has a question for you"),
         (
             {"status": "stopped", "message": "Stopped by an administrator."},
