@@ -1,5 +1,6 @@
 """Stop, deadline and patience of one run, shared by the loop, the model calls and the tools."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ class Control:
     ) -> None:
         self.idle_seconds = idle_seconds
         self._call_seconds = call_seconds
+        self._call_limit = 0.0
         self._call_deadline: float | None = None
         self._waiting = waiting
         self._paused = paused
@@ -70,7 +72,7 @@ class Control:
             raise OutOfTime
         if _left(self._call_deadline) <= 0:
             raise ProviderSlow(
-                f"The model took longer than {self._call_seconds:g} seconds for one reply."
+                f"The model took longer than {self._call_limit:g} seconds for one reply."
             )
 
     def wait(self, seconds: float) -> None:
@@ -103,12 +105,23 @@ class Control:
     @contextmanager
     def calling(self, used: float = 0.0) -> Iterator[None]:
         """Let the time of one model call count while the block lasts; `used` seconds of it are."""
-        if self._call_seconds is not None:
-            self._call_deadline = time.monotonic() + self._call_seconds - used
+        if self._call_seconds is None:
+            yield
+            return
+        with self.calling_at_most(self._call_seconds, used):
+            yield
+
+    @contextmanager
+    def calling_at_most(self, seconds: float, used: float = 0.0) -> Iterator[None]:
+        """Let what is left of a model call within the block take no longer than this."""
+        before = self._call_limit, self._call_deadline
+        deadline = time.monotonic() + seconds - used
+        if deadline < (before[1] or math.inf):
+            self._call_limit, self._call_deadline = seconds, deadline
         try:
             yield
         finally:
-            self._call_deadline = None
+            self._call_limit, self._call_deadline = before
 
     def _halt(self, cause: type[Halted]) -> None:
         if not self._halted.is_set():

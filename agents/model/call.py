@@ -35,6 +35,11 @@ from agents.providers.base import (
 LIMITED_RETRIES = 8
 """How often a server that limits its calls is asked again; each time its whole quota has paused."""
 
+REST_SECONDS = 1.0
+"""What the end of a reply gets to come, once there is enough of it."""
+REST_SIZE = 200
+"""The characters that a model may still say meanwhile; one that says more goes on and on."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -75,7 +80,7 @@ class Call:
                 if isinstance(item, Token):
                     yield item
                     if self._enough():
-                        self._record.add(Finish(stop_reason="enough"))
+                        self._record.add(Finish(stop_reason="enough", usage=self._rest(items)))
                         break
         try:
             return self._is_made_again()
@@ -86,6 +91,22 @@ class Call:
     def record(self) -> ModelCall:
         """Return the exact record of the last attempt."""
         return self._record.called(self.error)
+
+    def _rest(self, items: Reply) -> Usage:
+        """Read on for a moment, so that usage comes and the connection can serve the next call."""
+        usage, size = Usage(), 0
+        try:
+            with self._control.calling_at_most(REST_SECONDS):
+                for item in items:
+                    if isinstance(item, Finish):
+                        usage = item.usage
+                    elif not isinstance(item, NativeCall):
+                        size += len(item.text)
+                    if size > REST_SIZE:
+                        break
+        except AgentError as error:
+            logger.debug("What followed what was enough was let go: %s", error)
+        return usage
 
     @contextmanager
     def _reply(self, provider: Provider) -> Iterator[Reply]:

@@ -51,6 +51,17 @@ def test_what_is_waited_for_in_a_call_is_waited_for_no_longer_than_it_may_take()
         control.wait(3600)
 
 
+def test_the_rest_of_a_call_may_be_given_less_time_than_the_call_has() -> None:
+    control = Control(60, call_seconds=30)
+
+    with control.calling():
+        with control.calling_at_most(0), pytest.raises(ProviderSlow, match="longer than 0 seconds"):
+            control.check()
+        with control.calling_at_most(1000):
+            assert control.remaining() <= 30
+        control.check()
+
+
 def test_who_is_leaving_lets_go_of_the_run_at_a_safe_point_and_nowhere_else() -> None:
     control = Control()
 

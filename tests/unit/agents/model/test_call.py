@@ -1,13 +1,17 @@
 """A call gives its slot back once, however it ends."""
 
+from typing import Any
+
 import pytest
 
+from agents.contracts import Purpose, Usage
 from agents.control import Control
 from agents.errors import ProviderTruncated, Stopped
 from agents.events import ModelCalled
+from agents.model.model import Model
 from agents.providers.base import Token
 from agents.providers.scripted import ScriptedProvider
-from tests.unit.agents.model.calls import Counted, asked
+from tests.unit.agents.model.calls import ASKED, Counted, asked
 
 
 def test_a_reply_comes_in_tokens_and_then_as_the_record() -> None:
@@ -91,3 +95,37 @@ def test_a_run_stopped_while_it_waits_leaves_no_record_of_a_call() -> None:
         list(asked(provider, control))
 
     assert provider.taken == 0
+
+
+def enough_after_one(provider: ScriptedProvider) -> list[Token | ModelCalled]:
+    """Read a reply of which the first word is enough."""
+    model = Model(provider, Control(60))
+    return list(model.stream(ASKED, purpose=Purpose.THINK, enough=lambda: True))
+
+
+@pytest.mark.parametrize("rest", ["", "b", "and " * 40])
+def test_of_a_reply_that_was_enough_the_end_is_read_and_what_it_counts(rest: str) -> None:
+    script = [{"say": f"a {rest}", "usage": {"output_tokens": 2}}]
+
+    *tokens, record = enough_after_one(ScriptedProvider(script))
+
+    assert isinstance(record, ModelCalled)
+    assert len(tokens) == 1
+    assert (record.call.reply, record.call.stop_reason) == ("a ", "enough")
+    assert record.call.usage.output_tokens == 2
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"say": "a " + "and so on " * 500, "usage": {"output_tokens": 2}},
+        {"hang": True, "after": "a "},
+        {"fail": "truncated", "after": "a "},
+    ],
+)
+def test_what_goes_on_or_hangs_or_fails_after_enough_is_let_go(entry: dict[str, Any]) -> None:
+    _, record = enough_after_one(ScriptedProvider([entry]))
+
+    assert isinstance(record, ModelCalled)
+    assert (record.call.error, record.call.stop_reason) == ("", "enough")
+    assert record.call.usage == Usage()
