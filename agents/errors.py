@@ -37,6 +37,7 @@ class ErrorKind(StrEnum):
     PROVIDER_BUSY = "ProviderBusy"
     PROVIDER_LIMITED = "ProviderLimited"
     PROVIDER_GARBLED = "ProviderGarbled"
+    PROVIDER_ENDLESS = "ProviderEndless"
     PROVIDER_TRUNCATED = "ProviderTruncated"
     PROVIDER_SILENT = "ProviderSilent"
     PROVIDER_SLOW = "ProviderSlow"
@@ -146,9 +147,14 @@ class Parked(Interrupted):
 
 
 class ProviderError(AgentError):
-    """Raised when a model call fails; `retry_after` is in seconds where the server named it."""
+    """Raised when a model call fails; `retry_after` is in seconds where the server named it.
+
+    `may_pass` is set where a reply broke off half-way by a fault that may pass by itself: the step
+    that asked for it may ask again, for nothing was acted on.
+    """
 
     kind = ErrorKind.PROVIDER_ERROR
+    may_pass = False
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -183,6 +189,12 @@ class ProviderGarbled(ProviderError):
     """Raised when the server's answer is not what the protocol promises."""
 
     kind = ErrorKind.PROVIDER_GARBLED
+
+
+class ProviderEndless(ProviderGarbled):
+    """Raised when a reply is longer than any reply is; the model would say as much again."""
+
+    kind = ErrorKind.PROVIDER_ENDLESS
 
 
 class ProviderTruncated(ProviderError):

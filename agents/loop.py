@@ -7,6 +7,7 @@ this module changes the State, and no exception of a component leaves it.
 import logging
 from collections.abc import Iterator
 
+from agents.again import Again
 from agents.contracts import (
     STOPPED_BY_ASKER,
     EndReason,
@@ -64,15 +65,15 @@ def run(policy: Policy, state: State, control: Control) -> Iterator[Event]:
 def _steps(policy: Policy, state: State, control: Control) -> Iterator[Event]:
     try:
         yield from _resumed(policy, state)
+        again = Again(control)
         while (decision := policy.decide(state)).step is not Step.HALT:
             control.check()
             if decision.step is Step.THINK:
                 control.safe_point()
                 yield TurnStarted(index=len(state.turns))
-                yield from policy.think(state)
-            else:
-                yield from policy.act(state)
-            if policy.decide(state).step is not Step.TOOL:
+            step = policy.think if decision.step is Step.THINK else policy.act
+            is_done = yield from again.asked(step(state), state)
+            if is_done and policy.decide(state).step is not Step.TOOL:
                 yield TurnCompleted(turn=state.turns[-1])
         state.halted = decision.reason
     except OutOfBudget as error:

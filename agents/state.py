@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from agents.contracts import EndReason, Exchange, Observation, Outcome, ThoughtKind, Turn
 from agents.events import (
     ActionsProposed,
+    ActionStarted,
     AnswerDelta,
     Event,
     ObservationDelta,
@@ -43,7 +44,7 @@ class State:
 
     Only the loop changes it; components read. A stored run is replayed by passing its turns, with
     `is_open` if the last of them was never completed. Its open action may then have begun, unless
-    `may_have_begun` is False; what is proposed or done since is known not to have.
+    `may_have_begun` is False; what is proposed or done since has not, before it is started.
     """
 
     goal: str
@@ -85,6 +86,8 @@ class State:
             case ActionsProposed(calls=calls):
                 self.turns[-1] = self.turns[-1].with_calls(calls)
                 self.may_have_begun = False
+            case ActionStarted():
+                self.may_have_begun = True
             case Observed(observation=observation):
                 self.turns[-1] = self.turns[-1].with_observation(observation)
                 self.may_have_begun, self.draft.observation = False, []

@@ -14,8 +14,11 @@ from agents.control import Control
 from agents.errors import (
     AgentError,
     ProviderBusy,
+    ProviderEndless,
     ProviderError,
+    ProviderGarbled,
     ProviderLimited,
+    ProviderTruncated,
     ProviderUnreachable,
 )
 from agents.model.delays import delay_after, may_wait
@@ -35,6 +38,8 @@ from agents.providers.base import (
 LIMITED_RETRIES = 8
 """How often a server that limits its calls is asked again; each time its whole quota has paused."""
 
+HALF_WAY = (ProviderBusy, ProviderGarbled, ProviderTruncated)
+"""What a reply breaks off by that may well be whole when it is asked for again."""
 REST_SECONDS = 1.0
 """What the end of a reply gets to come, once there is enough of it."""
 REST_SIZE = 200
@@ -119,6 +124,9 @@ class Call:
                 yield reply
         except Exception as failure:
             self.error = failure
+            if isinstance(failure, HALF_WAY) and not isinstance(failure, ProviderEndless):
+                is_half_way = self._record.has_begun or isinstance(failure, ProviderTruncated)
+                failure.may_pass = is_half_way and provider.retries > 0
 
     @contextmanager
     def _counted(self) -> Iterator[None]:

@@ -224,14 +224,15 @@ class Tape:
 def _that_count(calls: Sequence[RecordedCall]) -> dict[int, list[RecordedCall]]:
     """Return the calls of each turn that led to what is stored, without those made again.
 
-    A later attempt begins a turn anew, its action, or its action's own call: what the earlier ones
-    had asked for that is void.
+    A later attempt begins a turn anew, its action, or its action's own call, and so does a step
+    that is asked again after a fault: what had been asked for that before is void.
     """
     counting: dict[int, list[RecordedCall]] = defaultdict(list)
     attempts: dict[int, int] = {}
     for call in calls:
         kept = counting[call.turn_index]
-        if attempts.get(call.turn_index, call.attempt) != call.attempt:
+        is_anew = attempts.get(call.turn_index, call.attempt) != call.attempt
+        if is_anew or (kept and kept[-1].error):
             kept[:] = [one for one in kept if not _is_void(one, call.purpose)]
         attempts[call.turn_index] = call.attempt
         kept.append(call)

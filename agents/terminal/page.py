@@ -49,6 +49,7 @@ class TerminalPage:
         self._has_colour = has_colour
         self._part = ""
         self._shown = 0
+        self._index = -1
         self._answer: list[str] = []
 
     def introduce(self, policy: str, provider: Provider) -> None:
@@ -60,8 +61,7 @@ class TerminalPage:
         """Write what the event adds to the page, at once."""
         match event:
             case TurnStarted(index=index):
-                self._close()
-                self._line(f"\nTurn {index + 1}", _BOLD)
+                self._start(index)
             case ThoughtDelta(text=text):
                 self._add("thought", text, _DIM)
             case AnswerDelta(text=text):
@@ -75,6 +75,13 @@ class TerminalPage:
                 self._observed(observation)
             case RunEnded(outcome=outcome):
                 self._end(outcome)
+
+    def _start(self, index: int) -> None:
+        self._close()
+        self._answer.clear()
+        again = " again: the model's reply broke off" if index == self._index else ""
+        self._index = index
+        self._line(f"\nTurn {index + 1}{again}", _BOLD)
 
     def _propose(self, calls: Sequence[ToolCall]) -> None:
         self._close()

@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from agents.contracts import Usage
-from agents.errors import ProviderError, ProviderGarbled, ProviderSilent, ProviderTruncated
+from agents.errors import (
+    ProviderEndless,
+    ProviderError,
+    ProviderGarbled,
+    ProviderSilent,
+    ProviderTruncated,
+)
 from agents.providers.base import UNFIT, CallDelta, Finish, NativeCall, Token
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.native_calls import NativeCalls
@@ -138,7 +144,7 @@ class ChunkReader(ABC):
     def _grow(self, text: str) -> None:
         self._size += len(text)
         if self._size > MAX_REPLY:
-            raise ProviderGarbled(
+            raise ProviderEndless(
                 f"The model's reply is longer than {MAX_REPLY:,} characters; it does not stop."
             )
 

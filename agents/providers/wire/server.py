@@ -14,6 +14,7 @@ from agents.control import Control
 from agents.errors import (
     AgentError,
     ConfigurationError,
+    ProviderEndless,
     ProviderError,
     ProviderGarbled,
     ProviderSilent,
@@ -153,7 +154,7 @@ class Pieces:
             ) from error
         self._size += len(piece)
         if self._size > MAX_BYTES:
-            raise ProviderGarbled(f"The reply is longer than {MAX_BYTES:,} bytes; it never stops.")
+            raise ProviderEndless(f"The reply is longer than {MAX_BYTES:,} bytes; it never stops.")
         return piece
 
     def end_soon(self) -> None:

@@ -38,9 +38,15 @@ export function keepWritten(old, article) {
   }
 }
 
-// A turn is begun anew: what was outdated in it stays so.
-export function keepOutdated(turn, fresh) {
-  if ([...turn.querySelectorAll(GROWING)].some((part) => outdated.has(part))) keepTexts(turn, fresh)
+// A turn is begun anew: what was outdated in it stays so, and all of it is when its step is asked again.
+export function keepOutdated(turn, fresh, isAgain = false) {
+  if (isAgain || [...turn.querySelectorAll(GROWING)].some((part) => outdated.has(part)))
+    keepTexts(turn, fresh)
+}
+
+// The step that answered so far is asked again.
+export function outdateAnswer(article) {
+  mark(article.querySelector(".run__answer"))
 }
 
 // The attempt that goes on acts where the one before it answered.

@@ -55,7 +55,8 @@ const STEPS = {
   "run.paused": () => [{ phase: "paused", ahead: null }, null],
   "turn.started": (run, { index, html }) => [
     { status: "running", phase: "thinking", turn: index, answer: "" },
-    { show: "turn", index, html, clearsAnswer: run.answer !== "" },
+    // The step is asked again: what was shown of it broke off.
+    { show: "turn", index, html, isAgain: run.turn === index, clearsAnswer: run.answer !== "" },
   ],
   "thought.delta": (_run, { index, text }) => [{ phase: "thinking" }, { show: "thought", index, text }],
   "actions.proposed": (_run, { index, html }) => [{ turn: index }, { show: "turn", index, html }],

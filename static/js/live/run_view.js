@@ -3,7 +3,7 @@
 
 import { grow, growingPart } from "./growing.js"
 import { element, putInPlace } from "./html.js"
-import { dropAnswer, keepOutdated, passes } from "./outdated.js"
+import { dropAnswer, keepOutdated, outdateAnswer, passes } from "./outdated.js"
 import { Preview } from "./preview.js"
 import { take } from "./run_state.js"
 import { wordsOf } from "./run_words.js"
@@ -48,13 +48,16 @@ export class RunView {
     else this.#showMore(change)
   }
 
-  #showTurn({ html, clearsAnswer }) {
+  #showTurn({ html, isAgain, clearsAnswer }) {
     const root = this.#page.root()
     const fresh = element(html)
     const old = document.getElementById(fresh.id)
-    if (old) keepOutdated(old, fresh)
+    if (old) keepOutdated(old, fresh, isAgain)
     putInPlace(fresh, root.querySelector(TURNS))
-    if (clearsAnswer) {
+    if (isAgain && clearsAnswer) {
+      this.endPreview()
+      outdateAnswer(root)
+    } else if (clearsAnswer) {
       this.#preview?.clear()
       this.#page.takesBack?.()
     }

@@ -225,3 +225,31 @@ test("a run whose worker is dead is stalled until anything comes of it", () => {
 
   assert.deepEqual([stalled.isStalled, lives.isStalled], [true, false])
 })
+
+test("a turn that starts again while it is open is the same step asked again", () => {
+  const started = (index) => ({ type: "turn.started", index, html: "<article>" })
+  const { shown } = play(
+    running(),
+    frame("1-4", started(0), thought("a")),
+    frame("1-5", started(0)),
+    frame("1-6", { type: "turn.completed", index: 0, html: "<article>" }, started(1)),
+  )
+
+  const turns = shown.filter((change) => change.show === "turn" && "isAgain" in change)
+  assert.deepEqual(
+    turns.map((change) => change.isAgain),
+    [false, true, false],
+  )
+})
+
+test("a turn that a later attempt begins anew is not the same step asked again", () => {
+  const started = { type: "turn.started", index: 0, html: "<article>" }
+  const { shown } = play(
+    running(),
+    frame("1-4", started, thought("a")),
+    frame("1-5", { type: "run.interrupted", message: "", html: "<article>" }),
+    frame("2-1", { type: "run.started", attempt: 2 }, started),
+  )
+
+  assert.equal(shown.at(-1).isAgain, false)
+})

@@ -11,7 +11,9 @@ from django.db import connection
 
 from agents.providers.choice import ModelChoice
 from chat.models import ModelCall, PolicyVersion, Run, RunStatus, TurnStatus
+from chat.operations.verify import Verdict
 from tests.integration.here import here
+from tests.integration.runs.record.verdicts import verdict
 
 SSE = "text/event-stream"
 CHUNK = b'data: {"choices":[{"index":0,"delta":{"content":"Thought: hm "}}]}\n\n'
@@ -128,6 +130,29 @@ def test_a_reply_that_is_cut_off_is_kept(asked: Callable[..., Run]) -> None:
     (turn,) = run.turns.all()
     assert (run.status, turn.status) == (RunStatus.FAILED, TurnStatus.INTERRUPTED)
     assert "I was about to say" in turn.thought
+
+
+def test_a_reply_that_broke_off_is_asked_for_again_and_the_record_is_whole(
+    asked: Callable[..., Run], server: Callable[[Answer], Any]
+) -> None:
+    said = b'data: {"choices":[{"finish_reason":"stop","delta":{"content":"Final Answer: 4"}}]}\n\n'
+    answers = iter((_say(200, SSE, CHUNK), _say(200, SSE, CHUNK), _say(200, SSE, said)))
+
+    with server(lambda handler: next(answers)(handler)) as url:
+        run = asked([], model=_of(url))
+        here().work(run.pk)
+
+    run.refresh_from_db()
+    (turn,) = run.turns.all()
+    assert (run.status, run.answer, run.attempt) == (RunStatus.SUCCEEDED, "4", 1)
+    assert (turn.status, turn.thought) == (TurnStatus.COMPLETE, "")
+    calls = run.model_calls.order_by("index")
+    assert [(call.turn_index, bool(call.error)) for call in calls] == [
+        (0, True),
+        (0, True),
+        (0, False),
+    ]
+    assert verdict(run) == (Verdict.AGREES, "")
 
 
 def test_a_policy_that_cannot_be_met_ends_the_run_in_words(
