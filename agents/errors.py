@@ -34,6 +34,7 @@ class ErrorKind(StrEnum):
     PROVIDER_ERROR = "ProviderError"
     PROVIDER_UNREACHABLE = "ProviderUnreachable"
     PROVIDER_REFUSED = "ProviderRefused"
+    CONTEXT_OVERFLOW = "ContextOverflow"
     PROVIDER_BUSY = "ProviderBusy"
     PROVIDER_LIMITED = "ProviderLimited"
     PROVIDER_GARBLED = "ProviderGarbled"
@@ -171,6 +172,19 @@ class ProviderRefused(ProviderError):
     """Raised when the server rejects the request itself: key, model name, length, content."""
 
     kind = ErrorKind.PROVIDER_REFUSED
+
+
+class ContextOverflow(ProviderRefused):
+    """Raised when a request is longer than its model takes: `length` tokens, where that is known.
+
+    A shorter one may be answered.
+    """
+
+    kind = ErrorKind.CONTEXT_OVERFLOW
+
+    def __init__(self, message: str, *, length: int | None = None) -> None:
+        super().__init__(message)
+        self.length = length
 
 
 class ProviderBusy(ProviderError):

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.errors import (
+    ContextOverflow,
     ProviderBusy,
     ProviderError,
     ProviderGarbled,
     ProviderLimited,
     ProviderRefused,
 )
+from agents.providers.wire.overflow import Overflow, overflow_in
 
 MAX_WORDS = 500
 """The characters of a server's own words that are shown."""
@@ -41,6 +43,8 @@ class Faults:
         words = self.words(said_in(body))
         if "insufficient_quota" in body:
             return ProviderRefused(f"The account at {self.place} has no credit left: {words}")
+        if status >= 400 and status != LIMITED and (overflow := overflow_in(body)) is not None:
+            return self._of_overflow(overflow, f" (status {status}): {words}")
         if status in BUSY_STATUSES or status >= 500:
             kind = ProviderLimited if status == LIMITED else ProviderBusy
             return kind(
@@ -72,6 +76,8 @@ class Faults:
         """Return the error that an error object inside a successful answer stands for."""
         fields = error if isinstance(error, dict) else {"message": error}
         words = self.words(fields.get("message") or json.dumps(error, ensure_ascii=False))
+        if (overflow := overflow_in(json.dumps(fields, ensure_ascii=False))) is not None:
+            return self._of_overflow(overflow, f": {words}")
         kind = " ".join(str(fields.get(name) or "").lower() for name in ("type", "code", "status"))
         if re.search(
             r"\b(?:429|5\d\d)\b|rate_limit|overload|server_error|api_error|unavailable", kind
@@ -80,6 +86,10 @@ class Faults:
         if re.search(r"\b4\d\d\b|invalid|context_length|not_found|auth|permission|quota", kind):
             return ProviderRefused(f"The model server at {self.place} refuses the request: {words}")
         return ProviderGarbled(f"The model server at {self.place} broke off its reply: {words}")
+
+    def _of_overflow(self, overflow: Overflow, words: str) -> ContextOverflow:
+        message = f"The request is longer than the model at {self.place} takes{words}"
+        return ContextOverflow(message, length=overflow.length)
 
     def of_refusal(self, reason: str) -> ProviderRefused:
         """Return the error of an answer that the server withholds, for `reason` in its words."""

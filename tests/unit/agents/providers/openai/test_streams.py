@@ -8,6 +8,7 @@ import pytest
 from agents.control import Control
 from agents.errors import (
     AgentError,
+    ContextOverflow,
     OutOfTime,
     ProviderBusy,
     ProviderGarbled,
@@ -44,7 +45,7 @@ def test_a_line_that_is_no_chunk_is_garbled(ask: Ask, wire: Wire, line: str) -> 
     [
         ({"message": "slow down", "code": 429}, ProviderBusy),
         ({"message": "try later", "type": "server_error"}, ProviderBusy),
-        ({"message": "too long", "code": "context_length_exceeded"}, ProviderRefused),
+        ({"message": "too long", "code": "context_length_exceeded"}, ContextOverflow),
         ({"message": "no", "type": "invalid_request_error"}, ProviderRefused),
         ({"message": "something"}, ProviderGarbled),
         ("something", ProviderGarbled),
