@@ -219,7 +219,7 @@ class Message(Value):
     """One message of a model request, in no provider's dialect.
 
     A TOOL_REQUEST is a call that the model asked for, with what it said before; a TOOL_RESULT names
-    the same call and id, and its content is what came of it.
+    the same call and id, and its content is what came of it. `kept` is what the server wants back.
     """
 
     role: Role
@@ -227,6 +227,7 @@ class Message(Value):
     images: tuple[Image, ...] = ()
     call: ToolCall | None = None
     call_id: str = ""
+    kept: tuple[dict[str, Any], ...] = ()
 
     @model_validator(mode="after")
     def _names_its_call(self) -> Self:

@@ -35,6 +35,9 @@ from agents.providers.base import (
     not_shown,
 )
 
+Said = Token | CallDelta | NativeCall
+"""What a reply says."""
+
 LIMITED_RETRIES = 8
 """How often a server that limits its calls is asked again; each time its whole quota has paused."""
 
@@ -65,13 +68,16 @@ class Call:
         self._provider, self._control = provider, control
         self._enough, self._is_shown = enough, is_shown
         self._purpose, self._body = request.purpose, provider.body(request)
+        self._offers_tools = bool(request.tools)
         self._record: _Record
         self._used = 0.0
         self._left_out: frozenset[str] = frozenset()
         self._limits = self._faults = 0
 
-    def attempt(self) -> Generator[Token, None, bool]:
-        """Yield the tokens of the reply, and return whether to make another attempt.
+    def attempt(self) -> Generator[Said, None, bool]:
+        """Yield what the reply says, and return whether to make another attempt.
+
+        Calls are yielded as data where tools were offered; elsewhere they are a text of JSON.
 
         The slot is given back exactly once, before that. A halt while the call still waits for its
         slot is raised: then no call was made that could be told of. Whatever else goes wrong is in
@@ -79,14 +85,14 @@ class Call:
         """
         with self._provider.lease(self._control) as provider, self._reply(provider) as items:
             for item in items:
-                if isinstance(item, NativeCall):
-                    item = Token(text=f"\n{item.written}\n")
+                if not isinstance(item, Token):
+                    yield from self._more(item)
+                    continue
                 self._record.add(item)
-                if isinstance(item, Token):
-                    yield item
-                    if self._enough():
-                        self._record.add(Finish(stop_reason="enough", usage=self._rest(items)))
-                        break
+                yield item
+                if self._enough():
+                    self._record.add(Finish(stop_reason="enough", usage=self._rest(items)))
+                    break
         try:
             return self._is_made_again()
         except AgentError as halt:
@@ -96,6 +102,17 @@ class Call:
     def record(self) -> ModelCall:
         """Return the exact record of the last attempt."""
         return self._record.called(self.error)
+
+    def _more(self, item: CallDelta | NativeCall | Finish) -> Iterator[Said]:
+        """Record what is no text, and yield what of it is for who asked."""
+        if isinstance(item, NativeCall):
+            written = Token(text=f"\n{item.written}\n")
+            self._record.add(written)
+            yield item if self._offers_tools else written
+            return
+        self._record.add(item)
+        if self._offers_tools and isinstance(item, CallDelta):
+            yield item
 
     def _rest(self, items: Reply) -> Usage:
         """Read on for a moment, so that usage comes and the connection can serve the next call."""

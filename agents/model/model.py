@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from agents.contracts import Message, ModelCall, Purpose
 from agents.control import Control
 from agents.errors import OutOfBudget
 from agents.events import Event, ModelCalled
 from agents.model.budget import Budget, Purse
-from agents.model.call import Call
-from agents.providers.base import IsShown, ModelRequest, Provider, Token, not_shown
+from agents.model.call import Call, Said
+from agents.providers.base import IsShown, ModelRequest, Provider, Token, ToolSchema, not_shown
 
 RESERVED = Purpose.SUMMARIZE
 """The purpose of the one call that is made when the budget is used up: for a partial answer."""
@@ -70,10 +70,11 @@ class Model:
             is_shown=lambda: is_shown,
         )
         for item in items:
-            if isinstance(item, ModelCalled):
-                yield from reader.finish(is_cut=item.call.is_cut)
-                yield item
-                call = item.call
+            if not isinstance(item, Token):
+                if isinstance(item, ModelCalled):
+                    yield from reader.finish(is_cut=item.call.is_cut)
+                    yield item
+                    call = item.call
                 continue
             read = reader.think_aloud if item.kind == "reasoning" else reader.feed
             for event in read(item.text):
@@ -101,8 +102,11 @@ class Model:
         stop: Sequence[str] = (),
         enough: Callable[[], bool] = lambda: False,
         is_shown: IsShown = not_shown,
-    ) -> Iterator[Token | ModelCalled]:
-        """Yield the reply's tokens, then the record of the call.
+        reply_schema: dict[str, Any] | None = None,
+        tools: Sequence[ToolSchema] = (),
+        tool_choice: str = "auto",
+    ) -> Iterator[Said | ModelCalled]:
+        """Yield the reply's tokens, and calls where tools are offered, then the record of the call.
 
         The reply is cut off as soon as `enough` says so, asked after each token. While `is_shown`
         says that nothing of it has been shown, it is read as it comes. The record is yielded for a
@@ -118,6 +122,9 @@ class Model:
             stop=stop,
             temperature=self.temperature,
             max_tokens=self.max_tokens,
+            reply_schema=reply_schema,
+            tools=tools,
+            tool_choice=tool_choice,
         )
         call = Call(self.provider, self.control, request, enough=enough, is_shown=is_shown)
         while (yield from call.attempt()):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agents.contracts import Image, Message, Role
-from agents.providers.base import ModelRequest
-from agents.providers.chunks.anthropic import MessageReply
+from agents.providers.base import CHOICES, ModelRequest
+from agents.providers.chunks.anthropic import REPLY, THOUGHTS, MessageReply
 from agents.providers.dialogue import rules_and_rest, speeches
 from agents.providers.discovery import NO_KEY
 from agents.providers.wire.faults import Faults
@@ -44,7 +44,8 @@ class AnthropicProvider(RemoteProvider):
     def parameters(self, request: ModelRequest) -> dict[str, Any]:
         """Return the parameters, the rules apart, then user and assistant in turn.
 
-        There is no parameter for a JSON reply without a schema: the prompt asks for it.
+        There is no parameter for a JSON reply without a schema: the prompt asks for it. One with a
+        schema is a tool that must be called.
         """
         rules, rest = rules_and_rest(request.messages)
         body: dict[str, Any] = {
@@ -56,10 +57,7 @@ class AnthropicProvider(RemoteProvider):
             body["temperature"] = request.temperature
         if request.stop:
             body["stop_sequences"] = list(request.stop)
-        if tools := list(dict.fromkeys(m.call.tool for m in rest if m.call is not None)):
-            # A request that tells of calls must declare their tools, though none may be made now.
-            body["tools"] = [{"name": name, "input_schema": {"type": "object"}} for name in tools]
-            body["tool_choice"] = {"type": "none"}
+        body |= _tools(request, rest)
         if rules:
             body["system"] = rules
         body["messages"] = [
@@ -74,12 +72,35 @@ class AnthropicProvider(RemoteProvider):
         return MessageReply(faults)
 
 
+def _tools(request: ModelRequest, messages: Sequence[Message]) -> dict[str, Any]:
+    """Return the tools that may be called, or are told of, and which of them must be."""
+    tools = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.inputs}
+        for tool in request.tools
+    ]
+    choice: dict[str, Any] = {"type": {"required": "any"}.get(request.tool_choice, "none")}
+    if request.tool_choice == "auto":
+        choice = {} if tools else choice
+    elif request.tool_choice not in CHOICES:
+        choice = {"type": "tool", "name": request.tool_choice}
+    if request.reply_schema is not None:
+        choice = {"type": "any"} if tools else {"type": "tool", "name": REPLY}
+        tools.append({"name": REPLY, "input_schema": request.reply_schema})
+    # A request that tells of calls must declare their tools, though none may be made now.
+    offered = {tool["name"] for tool in tools}
+    names = dict.fromkeys(m.call.tool for m in messages if m.call is not None)
+    tools += [{"name": n, "input_schema": {"type": "object"}} for n in names if n not in offered]
+    chosen = {"tool_choice": choice} if choice else {}
+    return {"tools": tools, **chosen} if tools else {}
+
+
 def _blocks(message: Message) -> Iterator[dict[str, Any]]:
     """Yield a message's blocks; blank text is left out, for it is refused."""
     if message.role is Role.TOOL_RESULT:
         content = [*_text(message.content), *_images(message.images)]
         yield {"type": "tool_result", "tool_use_id": message.call_id, "content": content}
         return
+    yield from (item for item in message.kept if item.get("type") in THOUGHTS)
     yield from _images(message.images)
     yield from _text(message.content)
     if message.call is not None:

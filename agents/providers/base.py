@@ -5,7 +5,9 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
 
 from agents.contracts import Message, Purpose, ToolCall, Usage, Value
 from agents.control import Control
@@ -18,18 +20,42 @@ IsShown = Callable[[], bool]
 """Tell whether something of the reply has been shown by now."""
 
 
+class ToolSchema(Value):
+    """A tool as a request offers it; `inputs` is the JSON Schema of an object."""
+
+    name: str
+    description: str
+    inputs: dict[str, Any]
+
+
+CHOICES = ("auto", "required", "none")
+"""What a request says of the tools it offers, besides the name of the one to be called."""
+
+
 class ModelRequest(Value):
     """One question to a model, in no provider's dialect.
 
-    `as_json` asks for one JSON object as the reply. `temperature` None leaves it to the server.
+    `as_json` asks for one JSON object as the reply, `reply_schema` for one that follows this JSON
+    Schema. `tools` may be called natively; `tool_choice` is one of CHOICES or a tool's name.
+    `temperature` None leaves it to the server.
     """
 
     purpose: Purpose
     messages: Sequence[Message]
     as_json: bool = False
+    reply_schema: dict[str, Any] | None = None
+    tools: Sequence[ToolSchema] = ()
+    tool_choice: str = "auto"
     stop: Sequence[str] = ()
     temperature: float | None = None
     max_tokens: int | None = None
+
+    @model_validator(mode="after")
+    def _chooses_what_it_offers(self) -> Self:
+        offered = {tool.name for tool in self.tools}
+        if self.tool_choice not in offered and self.tool_choice not in CHOICES:
+            raise ValueError("A tool that is to be called must be offered.")
+        return self
 
 
 class Token(Value):

@@ -9,18 +9,20 @@ from typing import Any
 from urllib.parse import quote
 
 from agents.contracts import Message, Role
-from agents.providers.base import ModelRequest
-from agents.providers.chunks.gemini import Response
+from agents.providers.base import CHOICES, ModelRequest
+from agents.providers.chunks.gemini import SIGNATURE, Response
 from agents.providers.dialogue import rules_and_rest, speeches
 from agents.providers.discovery import NO_KEY
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.remote import RemoteProvider
 from agents.providers.wire.replies import ChunkReader
+from agents.providers.wire.schemas import simplified
 from agents.providers.wire.server import Send, Sender
 
 UNSIGNED = "skip_thought_signature_validator"
 """The documented signature of a call that the model is told of and did not make in this request."""
 _REFUSALS = {
+    "responseSchema": re.compile(r"response_?schema", re.IGNORECASE),
     "thinkingConfig": re.compile(r"thinking|thought", re.IGNORECASE),
     "responseMimeType": re.compile(r"response_?mime_?type|json mode", re.IGNORECASE),
     "systemInstruction": re.compile(r"system_?instruction|developer instruction", re.IGNORECASE),
@@ -59,9 +61,11 @@ class GeminiProvider(RemoteProvider):
             settings["maxOutputTokens"] = request.max_tokens
         if request.stop:
             settings["stopSequences"] = list(request.stop)
-        if request.as_json:
+        if request.as_json or request.reply_schema is not None:
             settings["responseMimeType"] = "application/json"
-        body: dict[str, Any] = {"generationConfig": settings}
+        if request.reply_schema is not None:
+            settings["responseSchema"] = simplified(request.reply_schema)
+        body: dict[str, Any] = {"generationConfig": settings, **_tools(request)}
         if rules:
             body["systemInstruction"] = {"parts": [{"text": rules}]}
         body["contents"] = [
@@ -79,13 +83,18 @@ class GeminiProvider(RemoteProvider):
         """Name what older models and versions do not know: thoughts, JSON mode, instructions."""
         there = posted["generationConfig"].keys() | posted.keys()
         names = [n for n, words in _REFUSALS.items() if n in there and words.search(said)]
-        return names[0] if status == 400 and names else None
+        if status == 400 and names:
+            return names[0]
+        return super().refused(status, said, posted)
 
     def without(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
         """Leave out a setting, or let the rules speak first as the user does."""
         if parameter != "systemInstruction":
+            also = {"responseMimeType": "responseSchema", "tools": "toolConfig"}.get(parameter)
             settings = posted["generationConfig"].items()
-            return posted | {"generationConfig": {k: v for k, v in settings if k != parameter}}
+            left = {k: v for k, v in settings if k not in (parameter, also)}
+            others = {k: v for k, v in posted.items() if k not in (parameter, also)}
+            return others | {"generationConfig": left}
         if parameter not in posted:
             return posted
         rules, contents = posted[parameter]["parts"], posted["contents"]
@@ -106,10 +115,31 @@ class GeminiProvider(RemoteProvider):
             yield {"inlineData": {"mimeType": image.media_type, "data": image.data}}
         if message.role is Role.TOOL_REQUEST and message.call is not None:
             call = {"name": message.call.tool, "args": message.call.inputs}
-            yield {"functionCall": call} | self._signature()
+            yield {"functionCall": call} | self._signature(message)
 
-    def _signature(self) -> dict[str, str]:
+    def _signature(self, message: Message) -> dict[str, str]:
         """Sign a call for the generations that demand it; the older ones refuse it."""
+        for item in message.kept:
+            if SIGNATURE in item:
+                return {SIGNATURE: item[SIGNATURE]}
         generation = re.search(r"gemini-(\d+)", self.model)
         signs = generation is not None and int(generation[1]) >= 3
-        return {"thoughtSignature": UNSIGNED} if signs else {}
+        return {SIGNATURE: UNSIGNED} if signs else {}
+
+
+def _tools(request: ModelRequest) -> dict[str, Any]:
+    """Return the tools that may be called, and which of them must be."""
+    if not request.tools:
+        return {}
+    declared = []
+    for tool in request.tools:
+        inputs = simplified(tool.inputs)
+        taken = {"parameters": inputs} if inputs.get("properties") else {}
+        declared.append({"name": tool.name, "description": tool.description, **taken})
+    tools = {"tools": [{"functionDeclarations": declared}]}
+    if request.tool_choice == "auto":
+        return tools
+    mode: dict[str, Any] = {"mode": "NONE" if request.tool_choice == "none" else "ANY"}
+    if request.tool_choice not in CHOICES:
+        mode["allowedFunctionNames"] = [request.tool_choice]
+    return tools | {"toolConfig": {"functionCallingConfig": mode}}

@@ -10,6 +10,7 @@ from agents.contracts import Message, Role
 from agents.providers.base import ModelRequest
 from agents.providers.chunks.ollama import ChatReply
 from agents.providers.discovery import NO_KEY
+from agents.providers.openai import function_of
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.remote import RemoteProvider
 from agents.providers.wire.replies import ChunkReader
@@ -48,8 +49,12 @@ class OllamaProvider(RemoteProvider):
         body: dict[str, Any] = {"model": self.model, "stream": True}
         if options:
             body["options"] = options
-        if request.as_json:
+        if request.reply_schema is not None:
+            body["format"] = request.reply_schema
+        elif request.as_json:
             body["format"] = "json"
+        if request.tools and request.tool_choice != "none":
+            body["tools"] = [function_of(tool) for tool in request.tools]
         body["messages"] = [_message(message) for message in request.messages]
         return body
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from agents.contracts import Image, Message, Role
-from agents.providers.base import ModelRequest, encoded
+from agents.providers.base import CHOICES, ModelRequest, ToolSchema, encoded
 from agents.providers.chunks.openai import Completion
 from agents.providers.wire.faults import Faults, said_in
 from agents.providers.wire.remote import RemoteProvider
@@ -19,6 +19,9 @@ from agents.providers.wire.server import Send
 
 REPEATED_ROLES = "repeated roles"
 """What DeepSeek-R1 and some chat templates refuse: two messages of one speaker in a row."""
+JSON_SCHEMA = "json_schema"
+"""The form of a reply that more servers know as `json_object`, without the schema."""
+_SCHEMA = re.compile(r"response_format|json_schema", re.IGNORECASE)
 _ALTERNATE = re.compile(r"successive user or assistant messages|roles must alternate")
 
 
@@ -52,8 +55,15 @@ class OpenAIProvider(RemoteProvider):
             body["max_tokens"] = request.max_tokens
         if request.stop:
             body["stop"] = list(request.stop)
-        if request.as_json:
+        if request.reply_schema is not None:
+            named = {"name": "reply", "schema": request.reply_schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        elif request.as_json:
             body["response_format"] = {"type": "json_object"}
+        if request.tools:
+            body["tools"] = [function_of(tool) for tool in request.tools]
+        if request.tools and request.tool_choice != "auto":
+            body["tool_choice"] = _choice(request.tool_choice)
         body["messages"] = list(_messages(request.messages))
         return body
 
@@ -71,7 +81,10 @@ class OpenAIProvider(RemoteProvider):
             return {("max_completion_tokens" if k == parameter else k): posted[k] for k in posted}
         if parameter == REPEATED_ROLES:
             return posted | {"messages": _merged(posted["messages"])}
-        also = {"stream": "stream_options"}.get(parameter)
+        if parameter == JSON_SCHEMA:
+            is_one = posted.get("response_format", {}).get("type") == JSON_SCHEMA
+            return posted | ({"response_format": {"type": "json_object"}} if is_one else {})
+        also = {"tools": "tool_choice", "stream": "stream_options"}.get(parameter)
         return {name: value for name, value in posted.items() if name not in (parameter, also)}
 
 
@@ -84,9 +97,8 @@ def refused_parameter(status: int, body: str, posted: dict[str, Any]) -> str | N
     if status not in (400, 422):
         return None
     said = said_in(body)
-    for name in ("stream_options", "response_format"):
-        if name in posted and re.search(rf"\b{name}\b", body):
-            return name
+    if (named := _named(body, posted)) is not None:
+        return named
     for name in ("stop", "stream"):
         if posted.get(name) and (
             re.search(rf"""["'`]{name}["'`]""", said) or re.search(rf'"param"\s*:\s*"{name}"', body)
@@ -97,6 +109,24 @@ def refused_parameter(status: int, body: str, posted: dict[str, Any]) -> str | N
     if _ALTERNATE.search(said) and len(_merged(posted["messages"])) < len(posted["messages"]):
         return REPEATED_ROLES
     return None
+
+
+def _named(body: str, posted: dict[str, Any]) -> str | None:
+    """Return what a refusal names that is named for nothing else."""
+    if posted.get("response_format", {}).get("type") == JSON_SCHEMA and _SCHEMA.search(body):
+        return JSON_SCHEMA
+    names = ("stream_options", "response_format", "tool_choice")
+    return next((n for n in names if n in posted and re.search(rf"\b{n}\b", body)), None)
+
+
+def function_of(tool: ToolSchema) -> dict[str, Any]:
+    """Return a tool as OpenAI's dialect and Ollama's declare it."""
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.inputs}
+    return {"type": "function", "function": function}
+
+
+def _choice(choice: str) -> str | dict[str, Any]:
+    return choice if choice in CHOICES else {"type": "function", "function": {"name": choice}}
 
 
 def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
@@ -117,12 +147,19 @@ def _requests(messages: list[Message]) -> dict[str, Any]:
             "id": message.call_id,
             "type": "function",
             "function": {"name": message.call.tool, "arguments": encoded(message.call.inputs)},
+            **_kept(message, ("extra_content",)),
         }
         for message in messages
         if message.call is not None
     ]
     said = "\n".join(message.content for message in messages if message.content)
-    return {"role": "assistant", "content": said or None, "tool_calls": calls}
+    kept = _kept(messages[0], ("reasoning_details", "reasoning_content"))
+    return {"role": "assistant", "content": said or None, **kept, "tool_calls": calls}
+
+
+def _kept(message: Message, names: Sequence[str]) -> dict[str, Any]:
+    """Return of what a server wants back what is known by these names."""
+    return {name: item[name] for item in message.kept for name in names if name in item}
 
 
 def _results(messages: list[Message]) -> Iterator[dict[str, Any]]:

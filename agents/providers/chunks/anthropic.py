@@ -1,11 +1,16 @@
 """A message of Anthropic's dialect, in events or whole."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from agents.errors import ProviderTruncated
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.replies import ChunkReader, Said, total
+
+REPLY = "reply_in_json"
+"""The tool whose arguments are the reply, where a schema was asked for."""
+THOUGHTS = ("thinking", "redacted_thinking")
 
 
 class MessageReply(ChunkReader):
@@ -23,6 +28,7 @@ class MessageReply(ChunkReader):
         super().__init__(faults)
         self._thoughts: dict[int, dict[str, Any]] = {}
         self._called: set[int] = set()
+        self._replying: set[int] = set()
 
     def read(self, chunk: dict[str, Any]) -> Said:
         """Read one event; those that a later version adds are passed over."""
@@ -66,6 +72,10 @@ class MessageReply(ChunkReader):
                 return self._thought(index, block.get("thinking"))
             case "redacted_thinking":
                 self._thoughts[index] = dict(block)
+            case "tool_use" if block["name"] == REPLY:
+                self._replying.add(index)
+                given = block.get("input")
+                return self.said(json.dumps(given, ensure_ascii=False) if given else "")
             case "tool_use":
                 self._called.add(index)
                 return self.called(
@@ -81,6 +91,8 @@ class MessageReply(ChunkReader):
                 return self._thought(index, delta["thinking"])
             case "signature_delta":
                 self._keep(index, "signature", delta["signature"])
+            case "input_json_delta" if index in self._replying:
+                return self.said(delta["partial_json"])
             case "input_json_delta" if index in self._called:
                 return self.called(index, None, delta["partial_json"])
         return []
@@ -95,7 +107,7 @@ class MessageReply(ChunkReader):
 
     def _stop(self, delta: dict[str, Any]) -> None:
         if reason := delta.get("stop_reason"):
-            self.stopped(reason)
+            self.stopped("end_turn" if self._replying and not self._called else reason)
             self.withheld = reason if reason == "refusal" else ""
 
     def _count(self, usage: dict[str, Any] | None) -> None:

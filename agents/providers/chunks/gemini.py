@@ -9,6 +9,7 @@ from agents.providers.chunks.pieced import Pieced
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.replies import ChunkReader, Said, total
 
+SIGNATURE = "thoughtSignature"
 WITHHELD = {
     "SAFETY",
     "RECITATION",
@@ -52,8 +53,8 @@ class Response(ChunkReader):
     def _part(self, part: dict[str, Any]) -> Said:
         call = part.get("functionCall")
         said = [] if call is None else self._call(call)
-        if (signature := part.get("thoughtSignature")) and call:
-            self.calls.keep({"thoughtSignature": signature})
+        if (signature := part.get(SIGNATURE)) and call:
+            self.calls.keep({SIGNATURE: signature})
         return said + self.said(part.get("text"), "reasoning" if part.get("thought") else "answer")
 
     def _call(self, call: dict[str, Any]) -> Said:

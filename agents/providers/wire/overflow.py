@@ -33,7 +33,7 @@ class Overflow(NamedTuple):
 
 
 def overflow_in(body: str) -> Overflow | None:
-    """Return what the body of an error says of an overflow; None where it is about another thing."""
+    """Return what the body of an error says of an overflow, None where it is about another."""
     if _SAYS.search(body) is None:
         return None
     found = (re.search(pattern, body, re.IGNORECASE) for pattern in _LENGTHS)

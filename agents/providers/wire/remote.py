@@ -29,6 +29,12 @@ _HAS_NONE = re.compile(
     r"|unsupported .{0,20}\btemperature\b",
     re.IGNORECASE,
 )
+_HAS_NO_TOOLS = re.compile(
+    r"(?:not support|unsupported).{0,40}\b(?:tools?|functions?)\b(?!_)"
+    r"|\b(?:tools?|functions?|function calling)\b(?!_).{0,40}(?:not support|unsupported)"
+    r"|tool choice requires",
+    re.IGNORECASE,
+)
 
 
 class RemoteProvider(Provider):
@@ -78,14 +84,18 @@ class RemoteProvider(Provider):
     def refused(self, status: int, said: str, posted: dict[str, Any]) -> str | None:
         """Name the parameter that the server cannot take and the request can do without.
 
-        That a model has no temperature to set is no fault of the request; a wrong one is.
+        That a model has no temperature to set is no fault of the request; a wrong one is. One that
+        knows no tools is asked without them.
         """
+        if status in (400, 422) and "tools" in posted and _HAS_NO_TOOLS.search(said):
+            return "tools"
         is_without = status in (400, 422) and "temperature" in posted and _HAS_NONE.search(said)
         return "temperature" if is_without else None
 
     def without(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
         """Return what to post instead to a server that refuses `parameter`."""
-        return {name: value for name, value in posted.items() if name != parameter}
+        also = "tool_choice" if parameter == "tools" else None
+        return {name: posted[name] for name in posted if name not in (parameter, also)}
 
     def body(self, request: ModelRequest) -> str:
         """Return the JSON to post, without what the server has turned out not to take."""

@@ -6,14 +6,15 @@ from contextlib import contextmanager
 from agents.contracts import Message, Purpose, Role
 from agents.control import Control
 from agents.events import ModelCalled
+from agents.model.call import Said
 from agents.model.model import Model
-from agents.providers.base import Provider, Token
+from agents.providers.base import Provider
 from agents.providers.scripted import ScriptedProvider
 
 ASKED = [Message(role=Role.USER, content="Q?")]
 
 
-def asked(provider: Provider, control: Control | None = None) -> Iterator[Token | ModelCalled]:
+def asked(provider: Provider, control: Control | None = None) -> Iterator[Said | ModelCalled]:
     """Ask a provider as every component does."""
     model = Model(provider, Control(60) if control is None else control)
     return model.stream(ASKED, purpose=Purpose.THINK)

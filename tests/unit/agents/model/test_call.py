@@ -8,6 +8,7 @@ from agents.contracts import Purpose, Usage
 from agents.control import Control
 from agents.errors import ProviderTruncated, Stopped
 from agents.events import ModelCalled
+from agents.model.call import Said
 from agents.model.model import Model
 from agents.providers.base import Token
 from agents.providers.scripted import ScriptedProvider
@@ -97,7 +98,7 @@ def test_a_run_stopped_while_it_waits_leaves_no_record_of_a_call() -> None:
     assert provider.taken == 0
 
 
-def enough_after_one(provider: ScriptedProvider) -> list[Token | ModelCalled]:
+def enough_after_one(provider: ScriptedProvider) -> list[Said | ModelCalled]:
     """Read a reply of which the first word is enough."""
     model = Model(provider, Control(60))
     return list(model.stream(ASKED, purpose=Purpose.THINK, enough=lambda: True))

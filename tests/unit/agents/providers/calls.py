@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from agents.contracts import Message
 from agents.control import Control
-from agents.model.call import Call
+from agents.model.call import Call, Said
 from agents.providers.base import Finish, Token
 from agents.providers.vendors import RemoteName
 from agents.providers.wire.remote import RemoteProvider
@@ -54,7 +54,7 @@ class Ask(Protocol):
     ) -> Reply: ...
 
 
-def attempts(call: Call) -> Iterator[Token]:
+def attempts(call: Call) -> Iterator[Said]:
     """Make a call as often as the engine does."""
     while (yield from call.attempt()):
         pass

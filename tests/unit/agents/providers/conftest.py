@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from agents.contracts import Message, Purpose, Role
 from agents.control import Control
 from agents.model.call import Call
-from agents.providers.base import Finish, ModelRequest
+from agents.providers.base import Finish, ModelRequest, Token
 from agents.providers.choice import Credentials
 from agents.providers.dialects import dialect
 from agents.providers.vendors import RemoteName
@@ -68,7 +68,7 @@ def ask(provider_of: ProviderOf) -> Ask:
         wanted = ModelRequest(purpose=Purpose.THINK, messages=messages, **request)
         given = asked.body(wanted)
         call = Call(asked, control or Control(60, idle_seconds=30), wanted)
-        tokens = list(attempts(call))
+        tokens = [item for item in attempts(call) if isinstance(item, Token)]
         if call.error is not None:
             raise call.error
         record = call.record()
