@@ -233,17 +233,17 @@ class Message(Value):
     def _names_its_call(self) -> Self:
         is_of_a_tool = self.role in (Role.TOOL_REQUEST, Role.TOOL_RESULT)
         if is_of_a_tool != (self.call is not None) or is_of_a_tool != bool(self.call_id):
-            raise ValueError(
-                "A tool's message names its call and the call's id, and no other does."
-            )
+            raise ValueError("A tool's message names its call and its id, and no other does.")
         return self
 
 
 class Usage(Value):
-    """Tokens of one model call as the server counted them; None where it did not say."""
+    """Tokens of one call as the server counted, if it did; the last two are part of the others."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 COMPLETE_STOPS = frozenset({"stop", "tool_calls", "enough", ""})

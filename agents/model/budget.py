@@ -31,8 +31,8 @@ class Purse(Protocol):
 class Budget:
     """Count the tokens of a run against its limits; without a limit it is never used up.
 
-    `earlier` are the tokens, given and made, of each call of earlier attempts. A call whose server
-    counted nothing counts as what its texts come to.
+    `earlier` are the tokens, given, made and cached, of each call of earlier attempts. A call whose
+    server counted nothing counts as what its texts come to.
     """
 
     def __init__(
@@ -41,13 +41,13 @@ class Budget:
         most_cost: float | None = None,
         price: Pricing | None = None,
         *,
-        earlier: Iterable[tuple[int, int]] = (),
+        earlier: Iterable[tuple[int, ...]] = (),
     ) -> None:
         self._most_tokens, self._most_cost = most_tokens, most_cost
         self._price = price or Price(input=0, output=0)
         self._tokens, self._cost = 0, 0.0
-        for given, made in earlier:
-            self._add(given, made)
+        for tokens_of_call in earlier:
+            self._add(*tokens_of_call)
 
     @property
     def cost(self) -> float:
@@ -73,11 +73,12 @@ class Budget:
         self._add(
             tokens(call.request) if given is None else given,
             tokens(call.reply + call.reasoning) if made is None else made,
+            call.usage.cached_tokens or 0,
         )
 
-    def _add(self, given: int, made: int) -> None:
+    def _add(self, given: int, made: int, cached: int = 0) -> None:
         self._tokens += given + made
-        self._cost = round(self._cost + self._price.of(given, made), _DIGITS)
+        self._cost = round(self._cost + self._price.of(given, made, cached), _DIGITS)
 
     @property
     def _is_over_tokens(self) -> bool:

@@ -18,7 +18,7 @@ def budget_for(
     provider: Provider,
     prices: str,
     *,
-    earlier: Iterable[tuple[int, int]] = (),
+    earlier: Iterable[tuple[int, ...]] = (),
 ) -> Budget:
     """Return the budget of a run on `provider`, less the tokens that each earlier call took.
 

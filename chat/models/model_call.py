@@ -98,6 +98,8 @@ class ModelCall(models.Model):
     error = models.TextField(blank=True)
     input_tokens = models.PositiveIntegerField(null=True, blank=True)
     output_tokens = models.PositiveIntegerField(null=True, blank=True)
+    cached_tokens = models.PositiveIntegerField(null=True, blank=True)
+    reasoning_tokens = models.PositiveIntegerField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     first_token_seconds = models.FloatField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True)

@@ -154,7 +154,12 @@ def _call(call: ModelCall) -> RecordedCall:
         reasoning=call.reasoning,
         stop_reason=call.stop_reason,
         error=call.error,
-        usage=Usage(input_tokens=call.input_tokens, output_tokens=call.output_tokens),
+        usage=Usage(
+            input_tokens=call.input_tokens,
+            output_tokens=call.output_tokens,
+            cached_tokens=call.cached_tokens,
+            reasoning_tokens=call.reasoning_tokens,
+        ),
     )
 
 

@@ -10,22 +10,24 @@ from chat.request import Listed, Lists
 
 
 class Spent(NamedTuple):
-    """Tokens that a model was given in one call, and tokens that it made."""
+    """Tokens that a model was given in one call, that it made, and of the given those cached."""
 
     given: int
     made: int
+    cached: int
 
 
 def spent(run: Run) -> list[Spent]:
     """Return what each stored call comes to; one that no server counted, by its length."""
     asked, said = F("shared") + _size("rest"), _size("reply") + _size("reasoning")
     calls = ModelCall.objects.filter(run=run).order_by("index")
-    figures = list(calls.values_list("index", "input_tokens", "output_tokens", asked, said))
+    counted = ("index", "input_tokens", "output_tokens", "cached_tokens")
+    figures = list(calls.values_list(*counted, asked, said))
     is_counted = all(given is not None for _, given, *_ in figures)
     of_pieces = {} if is_counted else _sizes(run, calls)
     return [
-        Spent(_tokens(given, of_pieces.get(index, size)), _tokens(made, reply))
-        for index, given, made, size, reply in figures
+        Spent(_tokens(given, of_pieces.get(index, size)), _tokens(made, reply), cached or 0)
+        for index, given, made, cached, size, reply in figures
     ]
 
 

@@ -8,9 +8,10 @@ from agents.policies.budgets import price_for
 from agents.policies.spec import PolicySpec
 from agents.providers.discovery import address_of
 from agents.providers.price import Pricing
-from chat.models import Run
+from chat.models import ModelCall, Run
 
 DIGITS = 6
+_COUNTED = ("provider", "model", "input_tokens", "output_tokens", "cached_tokens")
 
 
 class Costs:
@@ -24,16 +25,16 @@ class Costs:
         self._spec = _spec(run)
         self._prices: dict[tuple[str, str], Pricing | None] = {}
 
-    def of(self, provider: str, model: str, given: int | None, made: int | None) -> float | None:
-        """Return what so many tokens cost, None where the price or the tokens are not known."""
-        cost = self._cost(provider, model, given, made)
+    def of(self, call: ModelCall) -> float | None:
+        """Return what a call cost, None where the price or the tokens are not known."""
+        cost = self._cost(*(getattr(call, name) for name in _COUNTED))
         return None if cost is None else round(cost, DIGITS)
 
     def of_run(self) -> float | None:
         """Return what all counted tokens cost, None where that of some model is not known."""
         calls = self._run.model_calls.order_by()
         costs: dict[tuple[str, str], list[float]] = {}
-        for call in calls.values_list("provider", "model", "input_tokens", "output_tokens"):
+        for call in calls.values_list(*_COUNTED):
             known = costs.setdefault(call[:2], [])
             if (cost := self._cost(*call)) is not None:
                 known.append(cost)
@@ -41,11 +42,13 @@ class Costs:
             return None
         return round(sum(map(sum, costs.values())), DIGITS)
 
-    def _cost(self, provider: str, model: str, given: int | None, made: int | None) -> float | None:
+    def _cost(
+        self, provider: str, model: str, given: int | None, made: int | None, cached: int | None
+    ) -> float | None:
         price = self._price(provider, model)
         if price is None or (given is None and made is None):
             return None
-        return price.of(given or 0, made or 0)
+        return price.of(given or 0, made or 0, cached or 0)
 
     def _price(self, provider: str, model: str) -> Pricing | None:
         key = provider, model

@@ -114,7 +114,9 @@ class MessageReply(ChunkReader):
         """Count what was read from and written to the cache as input, too."""
         if usage:
             names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-            self.counted(total(usage.get(name) for name in names), usage.get("output_tokens"))
+            given = total(usage.get(name) for name in names)
+            cached = usage.get("cache_read_input_tokens")
+            self.counted(given, usage.get("output_tokens"), cached)
 
 
 def _whole(part: Any) -> Any:

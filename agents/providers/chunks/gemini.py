@@ -34,7 +34,9 @@ class Response(ChunkReader):
         """Read one chunk: its first candidate, or the reason why there is none."""
         if usage := chunk.get("usageMetadata"):
             names = ("candidatesTokenCount", "thoughtsTokenCount")
-            self.counted(usage.get("promptTokenCount"), total(usage.get(name) for name in names))
+            made = total(usage.get(name) for name in names)
+            cached, thought = usage.get("cachedContentTokenCount"), usage.get("thoughtsTokenCount")
+            self.counted(usage.get("promptTokenCount"), made, cached, thought)
         if blocked := (chunk.get("promptFeedback") or {}).get("blockReason"):
             self.any, self.withheld = True, str(blocked)
             return []

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agents.providers.wire.faults import Faults
-from agents.providers.wire.replies import ChunkReader, Said
+from agents.providers.wire.replies import ChunkReader, Said, total
 
 _LEGACY = "function_call"
 """The place of the one call of the protocol before there were several."""
@@ -47,7 +47,10 @@ class Completion(ChunkReader):
         """Read one chunk; a whole completion is a chunk whose message is the delta."""
         if chunk.get("object") == "error":
             raise self.faults.of_error(chunk)
-        if usage := chunk.get("usage"):
+        usage = chunk.get("usage")
+        if not usage and "x_groq" in chunk:
+            usage = (chunk["x_groq"] or {}).get("usage")
+        if usage:
             self._count(usage)
         choices = chunk.get("choices")
         if choices is None:
@@ -153,7 +156,21 @@ class Completion(ChunkReader):
             self.withheld += text
 
     def _count(self, usage: dict[str, Any]) -> None:
-        self.counted(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+        """Count thoughts as output, which xAI counts beside it: its total says so."""
+        given, made = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        cached = _detail(usage, "prompt_tokens_details", "cached_tokens")
+        thought = _detail(usage, "completion_tokens_details", "reasoning_tokens")
+        beside = total((given, made, thought))
+        if thought and made is not None and beside == usage.get("total_tokens"):
+            made = total((made, thought))
+        if cached is None:
+            cached = usage.get("prompt_cache_hit_tokens")  # DeepSeek's
+        self.counted(given, made, cached, thought)
+
+
+def _detail(usage: Mapping[str, Any], details: str, name: str) -> Any:
+    found = usage.get(details)
+    return found.get(name) if isinstance(found, Mapping) else None
 
 
 def _texts(parts: Any) -> Iterator[Any]:

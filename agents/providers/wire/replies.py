@@ -113,11 +113,20 @@ class ChunkReader(ABC):
         word = UNFIT.sub("\ufffd", str(reason))[:40]
         self.stop_reason = self.STOP_REASONS.get(word.lower(), word)
 
-    def counted(self, input_tokens: Any = None, output_tokens: Any = None) -> None:
+    def counted(
+        self,
+        input_tokens: Any = None,
+        output_tokens: Any = None,
+        cached_tokens: Any = None,
+        reasoning_tokens: Any = None,
+    ) -> None:
         """Take what the server counted; what it does not say now stays as it was."""
+        before = self.usage
         self.usage = Usage(
-            input_tokens=_first(_count(input_tokens), self.usage.input_tokens),
-            output_tokens=_first(_count(output_tokens), self.usage.output_tokens),
+            input_tokens=_first(_count(input_tokens), before.input_tokens),
+            output_tokens=_first(_count(output_tokens), before.output_tokens),
+            cached_tokens=_first(_count(cached_tokens), before.cached_tokens),
+            reasoning_tokens=_first(_count(reasoning_tokens), before.reasoning_tokens),
         )
 
     def said(self, text: Any, kind: Kind = "answer") -> Said:

@@ -73,6 +73,8 @@ class CallLog:
             error=storable(call.error),
             input_tokens=call.usage.input_tokens,
             output_tokens=call.usage.output_tokens,
+            cached_tokens=call.usage.cached_tokens,
+            reasoning_tokens=call.usage.reasoning_tokens,
             started_at=datetime.fromtimestamp(call.started_at, UTC),
             first_token_seconds=call.first_token_seconds,
             seconds=call.seconds,

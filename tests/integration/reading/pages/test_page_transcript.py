@@ -43,7 +43,16 @@ def run(ada: User, tell: TellRun) -> Run:
         model="test-model",
         provider="openai",
     )
-    stored_call(run, 0, request_of("a"), reply="r0", input_tokens=1000, output_tokens=204)
+    stored_call(
+        run,
+        0,
+        request_of("a"),
+        reply="r0",
+        input_tokens=1000,
+        output_tokens=204,
+        cached_tokens=900,
+        reasoning_tokens=150,
+    )
     stored_call(run, 1, request_of("a", "b"), reply="", error="The server hung up.")
     stored_call(run, 2, request_of("a", "b", "c"), reply="r2", reasoning="Let me see.")
     return run
@@ -234,3 +243,12 @@ def test_a_request_of_which_a_piece_was_redacted_says_so(
         assert "4711" not in page
     assert "4711" in as_sent
     assert "redacted" not in as_sent
+
+
+def test_a_call_says_how_many_of_its_tokens_were_cached_and_how_many_thoughts(
+    run: Run, ada: User, browse: Browse
+) -> None:
+    page = browse(ada).get(f"/runs/{run.pk}/calls/1/").content.decode()
+
+    words = " ".join(page.split())
+    assert "1,000 in (900 cached), 204 out (150 reasoning)" in words

@@ -7,7 +7,7 @@ import pytest
 
 from agents.model.tokens import tokens
 from chat.models import ModelCall, Run, RunStatus
-from chat.runs.spent import spent
+from chat.runs.spent import Spent, spent
 from tests.integration.here import here
 
 pytestmark = pytest.mark.services
@@ -63,10 +63,10 @@ def test_what_earlier_attempts_have_spent_counts(asked: Callable[..., Run]) -> N
 def test_a_stored_call_that_nobody_counted_counts_by_its_length(asked: Callable[..., Run]) -> None:
     run = asked([])
     call(run, rest="x" * 700, shared=70, reply="y" * 35)
-    call(run, index=1, input_tokens=5, output_tokens=1)
+    call(run, index=1, input_tokens=5, output_tokens=1, cached_tokens=4)
     call(asked([]), input_tokens=1_000, output_tokens=1_000)  # which is another's
 
-    assert sorted(spent(run)) == [(5, 1), (220, 10)]
+    assert sorted(spent(run)) == [Spent(5, 1, 4), Spent(220, 10, 0)]
 
 
 def test_a_stored_call_comes_to_as_much_as_when_it_was_made(asked: Callable[..., Run]) -> None:
@@ -78,7 +78,7 @@ def test_a_stored_call_comes_to_as_much_as_when_it_was_made(asked: Callable[...,
     here().work(run.pk)
 
     assert spent(run) == [
-        (tokens(call.request), tokens(call.reply + call.reasoning))
+        Spent(tokens(call.request), tokens(call.reply + call.reasoning), 0)
         for call in ModelCall.objects.with_requests(run)
     ]
 

@@ -23,6 +23,17 @@ def test_a_cost_is_that_of_the_price_list_and_unknown_without_one(
     assert known["cost"] == pytest.approx(0.0002)
 
 
+def test_what_was_cached_costs_what_is_said_for_it(told: Run, ada: User, settings: Any) -> None:
+    counted = {"input_tokens": 1_000, "output_tokens": 0, "cached_tokens": 600}
+    ModelCall.objects.filter(run=told).update(provider="openai", **counted)
+    settings.PRICES = "m=10/1/1"
+
+    first = downloaded(told, ada)["model_calls"][0]
+
+    assert first["cost"] == pytest.approx(0.0046)
+    assert (first["cached_tokens"], first["reasoning_tokens"]) == (600, None)
+
+
 @pytest.mark.parametrize(
     ("environment", "is_known"),
     [

@@ -72,7 +72,7 @@ def test_a_call_is_stored_with_all_that_is_known_of_it(claimed: Callable[[], Run
         reasoning="Hm.",
         stop_reason="length",
         error="ProviderError",
-        usage=contracts.Usage(input_tokens=7, output_tokens=2),
+        usage=contracts.Usage(input_tokens=7, output_tokens=2, cached_tokens=5, reasoning_tokens=1),
         started_at=1_800_000_000.5,
         first_token_seconds=0.25,
         seconds=1.5,
@@ -85,6 +85,7 @@ def test_a_call_is_stored_with_all_that_is_known_of_it(claimed: Callable[[], Run
     assert (row.reply, row.reasoning) == ("Thus.", "Hm.")
     assert (row.stop_reason, row.error) == ("length", "ProviderError")
     assert (row.input_tokens, row.output_tokens) == (7, 2)
+    assert (row.cached_tokens, row.reasoning_tokens) == (5, 1)
     assert row.started_at == datetime.fromtimestamp(1_800_000_000.5, UTC)
     assert (row.first_token_seconds, row.seconds) == (0.25, 1.5)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.contracts import ModelCall, Purpose, Usage
+from agents.contracts import Message, ModelCall, Purpose, Role, Usage
 from agents.control import Control
 from agents.errors import ConfigurationError, OutOfBudget
 from agents.model.budget import Budget
@@ -110,7 +110,7 @@ def test_the_first_price_that_fits_a_model_counts(
 
 
 @pytest.mark.parametrize(
-    "entry", ["gpt", "gpt=", "gpt=1", "gpt=a/b", "gpt=-1/2", "=1/2", "a=1/2/3"]
+    "entry", ["gpt", "gpt=", "gpt=1", "gpt=a/b", "gpt=-1/2", "=1/2", "a=1/2/3/4"]
 )
 def test_a_price_that_cannot_be_read_is_refused_in_words(entry: str) -> None:
     with pytest.raises(ConfigurationError, match="is no price"):
@@ -124,6 +124,30 @@ def test_any_text_is_prices_or_a_clear_error(text: str) -> None:
     except ConfigurationError:
         return
     assert all(priced.models for priced in prices)
+
+
+@pytest.mark.parametrize(("text", "cost"), [("m=2/4/0.5", 1.25), ("m=2/4/0", 1.0), ("m=2/4", 2.0)])
+def test_what_a_server_had_cached_costs_what_is_said_for_it(text: str, cost: float) -> None:
+    price = price_of("m", read_prices(text))
+    usage = Usage(input_tokens=1_000_000, output_tokens=0, cached_tokens=500_000)
+    script = [{"say": "a", "usage": usage.model_dump()}]
+    model = Model(ScriptedProvider(script), Control(), budget=(budget := Budget(price=price)))
+
+    list(model.stream([Message(role=Role.USER, content="Q?")], purpose=Purpose.THINK))
+
+    assert budget.cost == cost
+
+
+def test_a_list_price_knows_what_was_cached() -> None:
+    price = list_price_of("gpt-4o-mini", "https://api.openai.com/v1")
+
+    assert price is not None
+    assert price.of(1_000_000, 0, 1_000_000) < price.of(1_000_000, 0)
+
+
+def test_a_price_that_says_nothing_of_a_cache_is_written_as_it_was() -> None:
+    assert Price(input=1, output=2).model_dump() == {"input": 1, "output": 2}
+    assert Price(input=1, output=2, cached=0).model_dump() == {"input": 1, "output": 2, "cached": 0}
 
 
 def test_each_call_is_paid_for_by_itself() -> None:

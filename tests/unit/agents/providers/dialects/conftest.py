@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agents.contracts import Usage
 from agents.providers.vendors import RemoteName
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -23,6 +24,8 @@ class Speaker(ABC):
     name: RemoteName
     key_header: str
     """The header that carries the key, in lower case, with what stands before it."""
+    usage = Usage(input_tokens=7, output_tokens=3)
+    """What it counts for a reply that begins and stops."""
 
     @abstractmethod
     def begins(self) -> bytes: ...
@@ -73,6 +76,7 @@ class OpenAISpeaker(Speaker):
 class AnthropicSpeaker(Speaker):
     name = "anthropic"
     key_header = "x-api-key: "
+    usage = Usage(input_tokens=7, output_tokens=3, cached_tokens=5)
 
     def begins(self) -> bytes:
         usage = {"input_tokens": 2, "cache_read_input_tokens": 5, "output_tokens": 1}
@@ -106,6 +110,7 @@ class AnthropicSpeaker(Speaker):
 class GeminiSpeaker(Speaker):
     name = "gemini"
     key_header = "x-goog-api-key: "
+    usage = Usage(input_tokens=7, output_tokens=3, reasoning_tokens=1)
 
     def begins(self) -> bytes:
         return STREAM

@@ -106,7 +106,7 @@ def test_what_was_cached_counts_as_input_and_what_is_no_count_does_not(
 
     finish = ask(wire.base_url, provider="anthropic").finish
 
-    assert finish.usage == Usage(input_tokens=7, output_tokens=40)
+    assert finish.usage == Usage(input_tokens=7, output_tokens=40, cached_tokens=5)
     assert finish.stop_reason == "length"
 
 

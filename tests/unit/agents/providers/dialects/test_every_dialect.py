@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agents.contracts import Observation, Status, Usage
+from agents.contracts import Observation, Status
 from agents.control import Control
 from agents.errors import (
     AgentError,
@@ -76,7 +76,7 @@ def test_a_reply_comes_with_its_thoughts_before_it_its_end_and_its_count(
     assert reply.answer == "It is 42 — “zweiundvierzig” 😀"
     assert list(dict.fromkeys(token.kind for token in reply.tokens)) == ["reasoning", "answer"]
     assert reply.finish.stop_reason == "stop"
-    assert reply.finish.usage == Usage(input_tokens=7, output_tokens=3)
+    assert reply.finish.usage == speaker.usage
 
 
 def test_calls_one_after_the_other_share_a_connection(
@@ -290,6 +290,6 @@ def test_a_run_goes_through_and_leaves_an_exact_record(
     assert (second.reply, second.error) == ("Final Answer: 42", "")
     for call, (_, body) in zip((first, second), wire.requests, strict=True):
         assert json.loads(call.request) == body
-        assert call.usage == Usage(input_tokens=7, output_tokens=3)
+        assert call.usage == speaker.usage
         assert call.stop_reason in ("stop", "enough")
         assert call.first_token_seconds is not None

@@ -41,7 +41,6 @@ STEPS = {
     ),
     "explicit": ('Thought: I weigh it.\nAction: weigh\nAction Input: {"what": "plum"}\n', None),
 }
-COUNTED = Usage(input_tokens=7, output_tokens=3)
 
 
 @tool(may_repeat=True)
@@ -117,7 +116,7 @@ def test_every_call_of_a_run_is_counted_and_shares_one_connection(
     ran = runs(policy)
 
     assert ran.end == (Status.SUCCEEDED, "12 g")
-    assert [call.usage for call in ran.calls] == [COUNTED] * 5
+    assert [call.usage for call in ran.calls] == [speaker.usage] * 5
     assert (len(wire.requests), wire.connections) == (5, 1)
 
 
