@@ -57,19 +57,23 @@ class Completion(ChunkReader):
             self.any = self.any or bool(usage)
             return []
         self.any = True
-        is_ours = bool(choices) and self._is_ours(choices[0].get("index"))
-        return self._read(choices[0]) if is_ours else []
+        return self._read(choices[0]) if choices else []
 
     def _read(self, choice: dict[str, Any]) -> Said:
+        index = choice.get("index")
+        if index != self._choice and not self._is_ours(index):
+            return []
+        delta, reason = choice.get("delta"), choice.get("finish_reason")
+        if delta and not reason:
+            return self._delta(delta)
         if error := choice.get("error"):
             raise self.faults.of_error(error)
         if usage := choice.get("usage"):
             self._count(usage)
-        delta = choice.get("delta")
         if not delta and not self.has_said:
             delta = choice.get("message")
         said = self._delta(delta) if delta else []
-        if reason := choice.get("finish_reason"):
+        if reason:
             self.stopped(reason)
             if reason == "content_filter":
                 self.withheld = self.withheld or reason
@@ -84,20 +88,16 @@ class Completion(ChunkReader):
     def _delta(self, delta: dict[str, Any]) -> Said:
         content = delta.get("content")
         said = self.said(content) if isinstance(content, str) else self._parts(content or ())
-        for name in _THOUGHTS:
-            if thought := delta.get(name):
-                self._aloud.append(thought)
-                said = self.said(thought, "reasoning") + said
-                break
-        if len(delta) > 1 or not said:
-            said += self._rest(delta)
-        return said
+        return said if said and len(delta) == 1 else self._rest(delta, said)
 
-    def _rest(self, delta: dict[str, Any]) -> Said:
-        """Read what few deltas have: thoughts in detail, a refusal, calls."""
-        said: Said = []
+    def _rest(self, delta: dict[str, Any], said: Said) -> Said:
+        """Read what few deltas have besides what is said: thoughts, a refusal, calls."""
+        thought = next((delta[name] for name in _THOUGHTS if delta.get(name)), None)
+        if thought:
+            self._aloud.append(thought)
+            said = self.said(thought, "reasoning") + said
         if details := delta.get("reasoning_details"):
-            said += self._detailed(details, is_said=any(delta.get(name) for name in _THOUGHTS))
+            said += self._detailed(details, is_said=bool(thought))
         if refusal := delta.get("refusal"):
             self._refuse(refusal)
         for call in delta.get("tool_calls") or ():
