@@ -29,8 +29,8 @@ class Again:
     def asked(self, step: Iterator[Event], state: State) -> Generator[Event, None, bool]:
         """Yield the events of a step; tell whether it is done, or to be begun anew.
 
-        A turn that is to be begun anew is taken from the state. Raises what the step does where it
-        is not asked again: the fault stays, an action has begun, or the run has no time to wait.
+        Raises what the step does where it is not asked again: the fault stays, an action has begun,
+        or the run has no time to wait.
         """
         try:
             yield from step
@@ -38,9 +38,6 @@ class Again:
             has_begun = state.turns[-1].open_action is not None and state.may_have_begun
             if has_begun or not self._may_ask_again(error):
                 raise
-            if state.turns[-1].thought is None:
-                state.turns.pop()
-                state.is_open = False
             return False
         self._failures = 0
         return True

@@ -72,8 +72,9 @@ def _steps(policy: Policy, state: State, control: Control) -> Iterator[Event]:
                 control.safe_point()
                 yield TurnStarted(index=len(state.turns))
             step = policy.think if decision.step is Step.THINK else policy.act
-            is_done = yield from again.asked(step(state), state)
-            if is_done and policy.decide(state).step is not Step.TOOL:
+            if not (yield from again.asked(step(state), state)):
+                _forget_unthought(state)
+            elif policy.decide(state).step is not Step.TOOL:
                 yield TurnCompleted(turn=state.turns[-1])
         state.halted = decision.reason
     except OutOfBudget as error:
@@ -95,11 +96,16 @@ def _without_budget(error: OutOfBudget, state: State) -> Iterator[Event]:
 
 def _resumed(policy: Policy, state: State) -> Iterator[Event]:
     """Settle the turn that was open when an earlier worker let go of the run."""
+    _forget_unthought(state)
+    if state.is_open and policy.decide(state).step is not Step.TOOL:
+        yield TurnCompleted(turn=state.turns[-1])
+
+
+def _forget_unthought(state: State) -> None:
+    """Take back the open turn if it holds no thought yet: it is begun anew."""
     if state.is_open and state.turns[-1].thought is None:
         state.turns.pop()
         state.is_open = False
-    elif state.is_open and policy.decide(state).step is not Step.TOOL:
-        yield TurnCompleted(turn=state.turns[-1])
 
 
 def _closing(error: Exception, state: State) -> Iterator[Event]:
