@@ -1,7 +1,7 @@
 """Tools and schemas are offered in each dialect's own way, and refusals of them are learnt."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +13,6 @@ from agents.events import ModelCalled
 from agents.model.model import Model
 from agents.providers.base import ModelRequest, NativeCall, ToolSchema
 from agents.providers.vendors import RemoteName
-from agents.providers.wire.schemas import MOST, simplified
 from tests.unit.agents.providers.calls import ProviderOf
 from tests.unit.agents.providers.wire import Wire
 
@@ -273,46 +272,3 @@ def test_what_a_server_wants_back_is_sent_back_with_the_call(
     sent = place(body)
     found = {**sent, **sent.get("tool_calls", [{}])[0]}
     assert all(found[part] == item[part] for item in kept for part in item)
-
-
-def test_a_schema_for_gemini_has_its_references_in_place_and_nothing_it_refuses() -> None:
-    schema = {
-        "$defs": {"plum": {"type": "object", "properties": {"ripe": {"const": True}}}},
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "one": {"$ref": "#/$defs/plum"},
-            "kind": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
-            "grams": {"type": ["number", "null"], "exclusiveMinimum": 0},
-            "lost": {"$ref": "#/$defs/pear"},
-            "all": {"type": "array", "items": {"$ref": "#/$defs/plum"}},
-        },
-    }
-    plum = {"type": "object", "properties": {"ripe": {"enum": ["True"], "type": "string"}}}
-
-    assert simplified(schema) == {
-        "type": "object",
-        "properties": {
-            "one": plum,
-            "kind": {"type": "string", "nullable": True},
-            "grams": {"type": "number", "nullable": True},
-            "lost": {},
-            "all": {"type": "array", "items": plum},
-        },
-    }
-
-
-def count(schema: Any) -> int:
-    return 1 + sum(map(count, _inner(schema)))
-
-
-def _inner(schema: Any) -> Iterator[Any]:
-    yield from schema.get("properties", {}).values()
-    if "items" in schema:
-        yield schema["items"]
-
-
-def test_a_schema_that_refers_to_itself_has_an_end() -> None:
-    fields = {name: {"$ref": "#"} for name in "abcdef"}
-
-    assert count(simplified({"type": "object", "properties": fields})) < MOST * 7
