@@ -8,7 +8,7 @@ ENVIRONMENT = "$(PYTHON)" -I project/local/environment.py
 .DEFAULT_GOAL := help
 .PHONY: help run environment environment-dev test test-postgres15 check format lock backup restore
 .PHONY: bench-coroutines bench-engine bench-partitions bench-queue bench-runs bench-search
-.PHONY: bench-slots bench-start bench-stop bench-stream chaos conformance mutants
+.PHONY: bench-slots bench-start bench-stop bench-stream chaos conformance mutants replies
 
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,9 @@ restore: environment ## Fill the empty database of DATABASE_URL from a backup (F
 
 conformance: environment-dev ## Run case files of the source systems against the engine (CASES=folder)
 	@$(BIN) -m tests.conformance.run $(if $(CASES),"$(CASES)")
+
+replies: environment-dev ## Run files of model replies against the policies (CASES=folder, ARGS="--show 5")
+	@$(BIN) -m tests.replies.run $(if $(CASES),"$(CASES)") $(ARGS)
 
 chaos: environment-dev ## Kill everything at random and count what is lost (SEED=, KILLS=, MINUTES=, RUNS=)
 	@SEED=$(SEED) KILLS=$(KILLS) MINUTES=$(MINUTES) RUNS=$(RUNS) $(BIN) -m tests.chaos.run
