@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from agents.contracts import EndReason, ThoughtKind
 from agents.errors import ErrorKind
+from agents.history.form import is_out_of_form
 from agents.model.budget import Purse
 from agents.policy import Decide, Decision, Step
 from agents.state import State
@@ -96,6 +97,17 @@ class FailureLimit(Limit):
         """Look at what came back in the last turns."""
         last = state.turns[-self.times :]
         return len(last) == self.times and all(turn.has_failed for turn in last)
+
+
+@dataclass(frozen=True)
+class FormLimit(Limit):
+    """Halt after replies in a row that were no steps, though the model was told so each time."""
+
+    reason = EndReason.FAILURES
+
+    def is_reached(self, state: State) -> bool:
+        """Look at what came back in the last turns."""
+        return is_out_of_form(state)
 
 
 @dataclass(frozen=True)

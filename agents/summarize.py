@@ -7,18 +7,28 @@ from itertools import chain, takewhile
 from agents.contracts import Action, EndReason, Message, Outcome, Purpose, Status, Turn
 from agents.errors import ErrorKind, ProviderError
 from agents.events import AnswerDelta, Event, RunEnded
+from agents.history.form import is_out_of_form
 from agents.model.model import Model
 from agents.model.tokens import tokens
 from agents.planning import GoalStatus, goal_plan_of
 from agents.policy import Summarize
 from agents.prompting.prompts import conversation, goal_and_transcript, render
 from agents.prompting.window import clamped, with_recent
-from agents.reading.prose import Verbatim
+from agents.reading.answer_reply import AnswerReader
 from agents.state import State
 from agents.text import is_cut_short
 
 INSUFFICIENT = "ERROR: insufficient data for a reliable answer."
 CUT_OFF = "The model stopped before its answer was complete."
+CALL_LEFT_OUT = (
+    "The model asked for a tool in its answer. That call was left out and not carried out."
+)
+_FAILED = "Stopped because one step after the other failed."
+_OUT_OF_FORM = (
+    "Stopped because the model did not keep to the form that this policy asks for, three times in "
+    "a row. Another model may, or a policy of another form: explicit asks for labelled lines, "
+    "self_repair and planned for JSON."
+)
 _NO_SUMMARY = " The model could not sum up what it found: "
 
 
@@ -33,34 +43,27 @@ class FinalAnswer:
         """Yield the answer's deltas if it is only made now, and the end of the run."""
         if state.final_answer:
             reason = EndReason.ASKED if state.halted is EndReason.ASKED else EndReason.ANSWERED
-            yield RunEnded(outcome=_answered(state.final_answer, reason))
+            yield RunEnded(outcome=_answered(state, reason))
         else:
             yield from self._partial(state)
 
     def _partial(self, state: State) -> Iterator[Event]:
         reason = state.halted or EndReason.TURNS
-        answer: list[str] = []
         message = self._message(reason, state)
-
-        def kept(text: str) -> AnswerDelta:
-            answer.append(text)
-            return AnswerDelta(text=text)
-
+        reader = AnswerReader(
+            lambda text: AnswerDelta(text=text), thinks_first=self.model.provider.thinks_first
+        )
         try:
-            reader = Verbatim(kept)
             yield from self.model.read(reader, self._messages(state), purpose=Purpose.SUMMARIZE)
         except ProviderError as error:
             message = f"{message}{_NO_SUMMARY}{error}"
-        if not "".join(answer).strip():
-            answer = [INSUFFICIENT]
-            yield AnswerDelta(text=INSUFFICIENT)
+        answer = reader.said.text
+        if not answer:
+            answer = INSUFFICIENT
+            yield AnswerDelta(text=answer)
         yield RunEnded(
             outcome=Outcome(
-                status=Status.EXHAUSTED,
-                reason=reason,
-                answer="".join(answer),
-                partial=True,
-                message=message,
+                status=Status.EXHAUSTED, reason=reason, answer=answer, partial=True, message=message
             )
         )
 
@@ -73,16 +76,18 @@ class FinalAnswer:
         if reason is EndReason.BUDGET:
             return self.model.budget.used
         if reason is EndReason.FAILURES:
-            return "Stopped because one step after the other failed."
+            return _OUT_OF_FORM if is_out_of_form(state) else _FAILED
         return f"Ran out of turns ({len(state.turns)} of {self.max_turns})."
 
 
-def _answered(answer: str, reason: EndReason) -> Outcome:
-    """Return the end with an answer; one that the model was cut off in is no success."""
-    if not is_cut_short(answer):
+def _answered(state: State, reason: EndReason) -> Outcome:
+    """Return the end with an answer; one that was cut, or that left out a call, is no success."""
+    answer = state.final_answer
+    message = CUT_OFF if is_cut_short(answer) else CALL_LEFT_OUT if _has_dropped(state) else ""
+    if not message:
         return Outcome(status=Status.SUCCEEDED, reason=reason, answer=answer)
     return Outcome(
-        status=Status.EXHAUSTED, reason=reason, answer=answer, partial=True, message=CUT_OFF
+        status=Status.EXHAUSTED, reason=reason, answer=answer, partial=True, message=message
     )
 
 
@@ -129,6 +134,12 @@ class ExplainedSummary:
         return replace(
             with_recent(state, self.most // 4), turns=[_clamped(turn, most) for turn in state.turns]
         )
+
+
+def _has_dropped(state: State) -> bool:
+    """Tell whether the answer held a call of a tool, which was left out of it."""
+    thought = state.turns[-1].thought if state.turns else None
+    return thought is not None and bool((thought.plan or {}).get("dropped_call"))
 
 
 def _given_up(state: State) -> Iterator[Event]:

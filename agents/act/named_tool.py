@@ -4,18 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agents.act.run_action import Calls, next_action, run_actions
-from agents.contracts import Observation
 from agents.control import Control
-from agents.errors import ErrorKind
 from agents.events import Event, Observed
+from agents.reading.complaint import text_complaint
 from agents.state import State
-
-REMINDER = "I need to follow the proper format. Let me try again."
 
 
 @dataclass(frozen=True)
 class NamedToolAct:
-    """Call the tools that the last thought names, or remind a thought without one of the format."""
+    """Call the tools that the last thought names, or say what is wanted to one that names none."""
 
     toolkit: Calls
     control: Control
@@ -28,5 +25,5 @@ class NamedToolAct:
         elif turn.thought is not None and turn.thought.calls:
             yield from run_actions(turn.thought.calls, self.toolkit, self.control)
         else:
-            unreadable = Observation(text=REMINDER, error=ErrorKind.PARSE_ERROR)
-            yield Observed(observation=unreadable)
+            said = "" if turn.thought is None else turn.thought.text
+            yield Observed(observation=text_complaint(said))

@@ -214,6 +214,15 @@ class Managed(Provider):
         with self.lease(control) as provider:
             yield from provider.stream(body, control, is_shown)
 
+    @property
+    def thinks_first(self) -> bool | None:
+        """Tell whether the model's replies begin within a thought."""
+        return self._provider.thinks_first
+
+    def learn_thinking(self, is_first: bool) -> None:
+        """Know it from now on."""
+        self._provider.learn_thinking(is_first)
+
     def leave_out(self, parameters: Collection[str]) -> None:
         """Ask without these parameters from now on."""
         self._provider.leave_out(parameters)

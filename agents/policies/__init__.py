@@ -20,6 +20,7 @@ from agents.policies.spec import PolicySpec
 from agents.policies.with_goal import with_goal
 from agents.policy import Policy
 from agents.think.evidence import MODEL_STEP
+from agents.think.fitted import FittedThink
 from agents.tools.finishing import COMPLETE, FAIL
 from agents.tools.mcp.tools import is_mcp
 from agents.tools.toolkit import Toolkit
@@ -42,9 +43,14 @@ def build(spec: PolicySpec, parts: Parts) -> Policy:
     _check_approve(spec, parts.toolkit)
     parts = replace(parts, settings=spec.settings, approve=spec.approve)
     policy = with_goal(POLICIES[spec.policy])(parts)
-    # Here and nowhere else, so that no policy can forget to ask, or to count.
+    # Here and nowhere else, so that no policy can forget to fit, to ask, or to count.
     act = ApprovedAct(policy.act, parts.toolkit, parts.ask, parts.approve, OWN_STEPS)
-    return replace(policy, act=act, decide=BudgetLimit(policy.decide, parts.model.budget))
+    think = FittedThink(
+        policy.think, parts.toolkit, keeps_unknown=not parts.settings.get("prune_inputs", True)
+    )
+    return replace(
+        policy, think=think, act=act, decide=BudgetLimit(policy.decide, parts.model.budget)
+    )
 
 
 def _check_approve(spec: PolicySpec, toolkit: Toolkit) -> None:

@@ -1,7 +1,7 @@
 """Explicit ReAct: the model writes Thought, Action, Action Input and Final Answer as text."""
 
 from agents.act.named_tool import NamedToolAct
-from agents.decide import RepeatLimit, react_in_text
+from agents.decide import FormLimit, RepeatLimit, react_in_text
 from agents.policies.context import NoSettings, Parts
 from agents.policies.declared import policy
 from agents.policy import Policy
@@ -15,6 +15,6 @@ def explicit(parts: Parts, _: NoSettings) -> Policy:
     return Policy(
         think=TextThink(parts.model, parts.toolkit),
         act=NamedToolAct(parts.toolkit, parts.model.control),
-        decide=RepeatLimit(react_in_text),
+        decide=FormLimit(RepeatLimit(react_in_text)),
         summarize=FinalAnswer(parts.model, parts.limits.max_turns),
     )

@@ -17,7 +17,6 @@ from agents.policies.declared import policy
 from agents.policy import Policy
 from agents.summarize import FinalAnswer
 from agents.think.action import ActionThink, complaint
-from agents.think.pruned import PrunedThink
 from agents.think.repair import RepairThink, RetryThink
 
 
@@ -70,7 +69,7 @@ def self_repair(parts: Parts, settings: Settings) -> Policy:
     act = RetriedAct(CorrectedAct(by_name, complaint), retries)
     decide = FailureLimit(react_in_text, settings.max_failures)
     return Policy(
-        think=PrunedThink(think, toolkit) if settings.prune_inputs else think,
+        think=think,
         act=act,
         decide=RepeatLimit(decide, times=2 * (tool_errors + 1)),
         summarize=FinalAnswer(parts.model, parts.limits.max_turns),

@@ -149,6 +149,16 @@ class Provider(ABC):
     model: str
     base_url: str = ""
     retries: int = 0
+    _thinks_first: bool | None = None
+
+    @property
+    def thinks_first(self) -> bool | None:
+        """Tell whether the model's replies begin within a thought, None while that is not known."""
+        return self._thinks_first
+
+    def learn_thinking(self, is_first: bool) -> None:
+        """Know from now on whether the model's replies begin within a thought."""
+        self._thinks_first = is_first
 
     @abstractmethod
     def body(self, request: ModelRequest) -> str:

@@ -15,7 +15,16 @@ from agents.errors import ParseError
 from agents.reading.json_repair import read_object
 
 _TOOLS = ("tool", "tool_name", "name", "action", "function")
-_INPUTS = ("inputs", "input", "arguments", "parameters", "params", "action_input", "args")
+_INPUTS = (
+    "inputs",
+    "input",
+    "arguments",
+    "parameters",
+    "params",
+    "action_input",
+    "args",
+    "tool_input",
+)
 _NO_TOOL = frozenset({"", "none", "null", "n/a", "na", "no", "nothing", "no tool", "no action"})
 _STRAY = " \t\r\n`'\"*[](){}<>.,:;"
 _LEAD = re.compile(
@@ -38,10 +47,13 @@ _PAIR = re.compile(
 
 @dataclass(frozen=True)
 class WrittenAction:
-    """A tool to call, None for none; `is_final` says what the model means to do with the result."""
+    """A tool to call, None for none, and its inputs, as an object or as text for the tool to take.
+
+    `is_final` says what the model means to do with the result.
+    """
 
     tool: str | None
-    inputs: dict[str, Any] = field(default_factory=dict)
+    inputs: dict[str, Any] | str = field(default_factory=dict)
     is_final: bool = False
 
 

@@ -2,19 +2,31 @@
 
 Reasoning and answer are shown as they come, held back as far as they may still turn out to be a
 label or a marker, so that no part of one is ever shown. The first action or answer counts; behind a
-native call those count, too, that follow it with nothing between, for so models ask for several
-tools at once. Labels
-may stand in a fence, in emphasis, in any case. What stands in `<think>` is only thought.
+native call those count, too, that follow it with nothing between. Labels may stand in a fence,
+in emphasis, in any case. What stands in `<think>` is only thought.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from re import Match
+from typing import ClassVar
 
 from agents.errors import ParseError
 from agents.events import AnswerDelta, ThoughtDelta
 from agents.reading.action import WrittenAction, read_action, read_native
+from agents.reading.action_marks import (
+    ANSWER_LABEL,
+    ANSWER_MARK,
+    LABEL,
+    MARK,
+    MARKED,
+    MAY_FOLLOW,
+    NAMES_ITSELF,
+    NATIVE_FOLLOWS,
+    THOUGHT_ENDS,
+    open_emphasis,
+)
 from agents.reading.json_stream import Balance
 from agents.reading.trimmed import Trimmed
 from agents.text import storable
@@ -29,38 +41,6 @@ _MAX_CALLS = 16
 
 _IDLE_ACTIONS = 3
 """Actions without a tool in one reply, before the next one ends it."""
-
-_LINE = (
-    r"(?:^|(?<=>))(?:[ \t]{0,4}(?:`{3,4}|~{3,4})[\w+-]{0,12}[ \t]{0,2}\r?\n)?"
-    r"[ \t]{0,8}(?:[>#*_`-]{1,3}[ \t]?)?"
-)
-_COLON = r"[*_`]{0,3}[ \t]{0,2}[:\uff1a]"
-_LABEL = re.compile(
-    rf"{_LINE}(?:(?P<action>action(?:[ ]?\d{{1,2}})?{_COLON})"
-    rf"|(?P<answer>final[ _-]?answer{_COLON})"
-    rf"|(?P<observation>observation{_COLON})"
-    r'|(?P<bare>(?=\{\s{0,8}"tool"\s{0,2}:)))'
-    r"|[a](?P<inline>(?<!\w\w)ction[*_`]{0,3}:(?=[*_` ]{0,8}\{))"
-    r"|[<\[](?:(?P<native>\|?tool_call\|?>|TOOL_CALLS\])|(?P<marker>(?:__)?final_answer(?:__)?>)"
-    r"|(?P<thinks>think(?:ing)?>)|(?P<thought>/think(?:ing)?>))",
-    re.IGNORECASE | re.MULTILINE,
-)
-_NATIVE_FOLLOWS = re.compile(
-    r"\s*(?:</\|?tool_call\|?>)?\s*(?:<\|?tool_call\|?>|\[TOOL_CALLS\])", re.I
-)
-_MAY_FOLLOW = re.compile(r"\s*(?:</[|\w]{0,12}(?:>\s*|$))?(?:[<\[][|\w]{0,12})?$")
-"""What may yet become the mark of another native call."""
-_MARKED = re.compile(r"[:\uff1a{<\[]")
-"""What no label is without."""
-_MARK = re.compile(r"<(?:(?P<end>/(?:__)?final_answer(?:__)?>)|(?:__)?final_answer(?:__)?>)", re.I)
-_ANSWER_MARK = re.compile(
-    rf"(?P<end>{_LINE}observation{_COLON}|</(?:__)?final_answer(?:__)?>)"
-    r"|<(?:__)?final_answer(?:__)?>",
-    re.IGNORECASE | re.MULTILINE,
-)
-_THOUGHT_ENDS = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_EMPHASIS = re.compile(r"\*{1,3}|_{2,3}")
-_NAMES_ITSELF = re.compile(r"\s*[*_#]{0,3}\s?(?:thought|reasoning)[*_]{0,3}\s?:[*_]{0,3}", re.I)
 
 
 @dataclass(frozen=True)
@@ -96,6 +76,8 @@ class ActionReader:
     `done` becomes true as soon as nothing that follows can matter.
     """
 
+    knows_final_marks: ClassVar[bool] = True
+
     def __init__(self) -> None:
         self.done = False
         self.actions: list[WrittenAction] = []
@@ -113,6 +95,7 @@ class ActionReader:
         self._idle = 0
         self._ends_at_label = False
         self._emphasis = ""
+        self.names_itself = False  # what is no step is labelled as a thought
 
     @property
     def reply(self) -> ActionReply:
@@ -120,6 +103,18 @@ class ActionReader:
         return ActionReply(
             self._thought.text, tuple(self.actions), self._answer.text, self.broken, self.error
         )
+
+    @property
+    def takes_marks(self) -> bool:
+        """Tell whether neither an action nor an answer has begun."""
+        is_empty = not any(part.strip() for part in self._written)
+        is_open = self._part is _Part.REASONING or (self._part is _Part.ACTION and is_empty)
+        return is_open and not self.done
+
+    @property
+    def takes_inputs(self) -> bool:
+        """Tell whether an action is being read."""
+        return self._part is _Part.ACTION and not self.done
 
     def think_aloud(self, text: str) -> Iterator[ThoughtDelta]:
         """Take what a reasoning model says to itself; it is shown as thought."""
@@ -164,9 +159,7 @@ class ActionReader:
                     yield from self._say()
 
     def _reason(self) -> Iterator[ThoughtDelta]:
-        while _MARKED.search(self._text, self._at) and (
-            label := _LABEL.search(self._text, self._at)
-        ):
+        while MARKED.search(self._text, self._at) and (label := LABEL.search(self._text, self._at)):
             yield from self._show(self._text[self._at : label.start()])
             self._at = label.end()
             self._turn_to(label)
@@ -174,7 +167,7 @@ class ActionReader:
                 return
         yield from self._show(self._certain())
 
-    def _turn_to(self, label: re.Match[str]) -> None:
+    def _turn_to(self, label: Match[str]) -> None:
         """Let the label say what begins."""
         match label.lastgroup:
             case "action" | "inline" | "bare":
@@ -184,7 +177,7 @@ class ActionReader:
             case "answer" | "marker":
                 self._part = _Part.ANSWER
                 self._ends_at_label = label.lastgroup == "answer"
-                self._emphasis = _open_emphasis(label[0])
+                self._emphasis = open_emphasis(label[0])
             case "observation":
                 self.done = True
             case "thinks":
@@ -194,7 +187,7 @@ class ActionReader:
                 self._separate()
 
     def _think(self) -> Iterator[ThoughtDelta]:
-        end = _THOUGHT_ENDS.search(self._text, self._at)
+        end = THOUGHT_ENDS.search(self._text, self._at)
         if end is None:
             yield from self._show(self._certain())
             return
@@ -204,7 +197,7 @@ class ActionReader:
         self._part = _Part.REASONING
 
     def _say(self) -> Iterator[AnswerDelta]:
-        marks = _ANSWER_MARK if self._ends_at_label else _MARK
+        marks = ANSWER_MARK if self._ends_at_label else MARK
         while mark := marks.search(self._text, self._at):
             yield from self._show_answer(self._text[self._at : mark.start()])
             self._at = mark.end()
@@ -241,9 +234,9 @@ class ActionReader:
 
     def _look_for_another(self) -> None:
         """Go on with the native call that follows, if one does."""
-        if follows := _NATIVE_FOLLOWS.match(self._text, self._at):
+        if follows := NATIVE_FOLLOWS.match(self._text, self._at):
             self._part, self._at = _Part.ACTION, follows.end()
-        elif self._is_last or _MAY_FOLLOW.match(self._text, self._at) is None:
+        elif self._is_last or MAY_FOLLOW.match(self._text, self._at) is None:
             self.done = True
 
     def _break(self, written: str, error: str) -> None:
@@ -269,7 +262,8 @@ class ActionReader:
 
     def _show(self, text: str) -> Iterator[ThoughtDelta]:
         if self._begins:
-            named = _NAMES_ITSELF.match(text)
+            named = NAMES_ITSELF.match(text)
+            self.names_itself = self.names_itself or named is not None
             text = text if named is None else text[named.end() :]
             self._begins = not text.strip()
         if shown := self._thought.add(text):
@@ -278,11 +272,7 @@ class ActionReader:
     def _show_answer(self, text: str) -> Iterator[AnswerDelta]:
         if text:
             text, self._emphasis = text.removeprefix(self._emphasis), ""
+        if not self._answer:
+            text = ANSWER_LABEL.sub("", text)
         if shown := self._answer.add(text):
             yield AnswerDelta(text=shown)
-
-
-def _open_emphasis(label: str) -> str:
-    """Return the emphasis that a label opens and does not close, as in `**Final Answer:** x`."""
-    marks = _EMPHASIS.findall(label)
-    return marks[0] if len(marks) == 1 else ""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import ClassVar
 
 from agents.events import AnswerDelta, ThoughtDelta
 from agents.reading.labels import Label, Labelled, LabelReader, Text
@@ -50,6 +51,8 @@ class ReplyReader:
     `done` becomes true as soon as nothing that follows can matter.
     """
 
+    knows_final_marks: ClassVar[bool] = False
+
     def __init__(self) -> None:
         self.done = False
         self._labels = LabelReader()
@@ -75,6 +78,18 @@ class ReplyReader:
             return TextReply(thought=thought, answer=answer)
         tool, tool_input = self._action()
         return TextReply(thought=thought, tool=tool, tool_input=tool_input if tool else "")
+
+    @property
+    def takes_marks(self) -> bool:
+        """Tell whether neither an action nor an answer has begun."""
+        is_named = any(part.strip() for part in self._tool)
+        is_open = self._part is _Part.THOUGHT or (self._part is _Part.ACTION and not is_named)
+        return is_open and not self.done
+
+    @property
+    def takes_inputs(self) -> bool:
+        """Tell whether an action's inputs are being read."""
+        return self._part is _Part.INPUT and not self.done
 
     def think_aloud(self, text: str) -> list[ThoughtDelta | AnswerDelta]:
         """Take what a reasoning model says to itself; it is shown as thought."""

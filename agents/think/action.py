@@ -1,25 +1,30 @@
 """Think aloud, and then write one action as JSON, or the final answer between markers."""
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agents.contracts import Message, Observation, Purpose, Thought, ThoughtKind, ToolCall
-from agents.errors import ErrorKind, ParseError, ToolNotFound
-from agents.events import AnswerDelta, Event, ThoughtCompleted, ThoughtDelta
+from agents.contracts import Message, Observation, Purpose, Thought, ThoughtKind
+from agents.errors import ErrorKind
+from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, enclosed, render
 from agents.prompting.scratchpad import json_scratchpad
-from agents.reading.action import WrittenAction, read_action
-from agents.reading.action_reply import ActionReader, ActionReply
-from agents.reading.thinking import Piece, ThinkingReader
+from agents.reading.action_reply import ActionReader
+from agents.reading.answer_reply import AnswerReader
+from agents.reading.complaint import no_step, why_unread
+from agents.reading.markup.conclusion import Reading
 from agents.state import State
 from agents.text import CUT_SHORT
+from agents.think.reply import (
+    DROPPED,
+    calls_of,
+    has_unread_inputs,
+    read_step,
+    unread,
+)
 from agents.tools.toolkit import Toolkit
 
-STOP = ("\nObservation:",)
-_NAME_LIMIT = 100
-_BROKEN = "\n\nAction: "
 _NUDGE = (
     "You have tools for this. Look at their list again and call the one that helps; only when none "
     "does, give that as your final answer."
@@ -30,6 +35,10 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _REFUSAL_LENGTH = 600
+_FORM = (
+    'End a reply with one action, as `Action: {"tool": "...", "inputs": {...}}`, or with '
+    "`Final Answer: ` and the answer."
+)
 
 
 @dataclass(frozen=True)
@@ -47,12 +56,14 @@ class ActionThink:
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the thought and the answer as they come, then what they add up to."""
         messages = self._messages(state)
-        reply, is_cut = yield from read_step(self.model, messages, purpose=Purpose.THINK)
-        node = concluded(reply, self.toolkit, cut=is_cut)
-        if node is None and self._refuses(reply.thought, state):
-            node = Thought(kind=ThoughtKind.THOUGHT, text=reply.thought)
+        reading, is_cut = yield from read_action_step(
+            self.model, self.toolkit, messages, purpose=Purpose.THINK
+        )
+        node = concluded(reading, self.toolkit, cut=is_cut)
+        if node is None and self._refuses(reading.thought, state):
+            node = Thought(kind=ThoughtKind.THOUGHT, text=reading.thought)
         if node is None:
-            node = yield from self._final(state, reply.thought)
+            node = yield from self._final(state, reading)
         yield ThoughtCompleted(node=node)
 
     def _messages(self, state: State) -> list[Message]:
@@ -63,30 +74,31 @@ class ActionThink:
 
     def _refuses(self, thought: str, state: State) -> bool:
         """Tell a model that gives up before it tried a tool; it is nudged once."""
-        is_first = len(state.turns) == 1
-        is_short = len(thought) <= _REFUSAL_LENGTH
-        return bool(
-            is_first and is_short and self.toolkit.tools and _REFUSAL.search(thought) is not None
-        )
+        return bool(len(state.turns) == 1 and self.toolkit.tools and is_refusal(thought))
 
-    def _final(self, state: State, thought: str) -> Generator[Event, None, Thought]:
+    def _final(self, state: State, first: Reading) -> Generator[Event, None, Thought]:
         """Ask once for nothing but the answer; without one, what was said before is the answer."""
         cooler = max(0.2, (self.model.temperature or 0.0) - 0.3)
         model = replace(self.model, temperature=cooler)
-        work = f"{question_and_work(state)}{thought}\n\nFinal Answer: "
+        work = f"{question_and_work(state)}{first.thought}\n\nFinal Answer: "
         messages = conversation(render("self_repair/final"), state, work)
-        reader = _AnswerReader()
+        reader = AnswerReader(
+            lambda text: AnswerDelta(text=text),
+            known=self.toolkit.knows,
+            thinks_first=model.provider.thinks_first,
+        )
         call = yield from model.read(reader, messages, purpose=Purpose.FINAL)
-        answer = reader.answer
-        if not answer and thought:
-            answer.append(thought)
-            yield AnswerDelta(text=thought)
-        elif call.is_cut and answer:
-            answer.append(CUT_SHORT)
-            yield AnswerDelta(text=CUT_SHORT)
+        answer = reader.said.text
+        if not answer and not reader.has_call and first.prose:
+            answer = first.prose
+            yield AnswerDelta(text=answer)
         if not answer:
-            return Thought(kind=ThoughtKind.THOUGHT, text="")
-        return Thought(kind=ThoughtKind.FINAL, text=thought, answer="".join(answer))
+            return Thought(kind=ThoughtKind.THOUGHT, text=first.thought)
+        if call.is_cut:
+            answer += CUT_SHORT
+            yield AnswerDelta(text=CUT_SHORT)
+        dropped = {DROPPED: True} if reader.has_call else None
+        return Thought(kind=ThoughtKind.FINAL, text=first.thought, answer=answer, plan=dropped)
 
 
 def question_and_work(state: State) -> str:
@@ -94,94 +106,40 @@ def question_and_work(state: State) -> str:
     return f"Question:\n{enclosed('question', state.goal)}\n{json_scratchpad(state)}"
 
 
-def read_step(
-    model: Model, messages: Sequence[Message], *, purpose: Purpose
-) -> Generator[Event, None, tuple[ActionReply, bool]]:
+def read_action_step(
+    model: Model, toolkit: Toolkit, messages: Sequence[Message], *, purpose: Purpose
+) -> Generator[Event, None, tuple[Reading, bool]]:
     """Yield what a reply of one step shows; return it, and whether it was cut short."""
-    reader = ActionReader()
-    call = yield from model.read(reader, messages, purpose=purpose, stop=STOP)
-    if call.is_cut and reader.reply.answer:
-        yield AnswerDelta(text=CUT_SHORT)
-    return reader.reply, call.is_cut
+    reading, call = yield from read_step(model, toolkit, ActionReader, messages, purpose=purpose)
+    answer = reading.answer + (CUT_SHORT if call.is_cut else "") if reading.answer else ""
+    if shown := reading.unshown(answer):
+        yield AnswerDelta(text=shown)
+    return reading, call.is_cut
 
 
-def concluded(reply: ActionReply, toolkit: Toolkit, *, cut: bool) -> Thought | None:
+def concluded(reading: Reading, toolkit: Toolkit, *, cut: bool) -> Thought | None:
     """Return what a reply comes to, None for neither an action nor an answer.
 
     What was meant for an action and cannot be read is a thought, which `complaint` answers.
     """
-    if reply.answer:
-        answer = reply.answer + (CUT_SHORT if cut else "")
-        return Thought(kind=ThoughtKind.FINAL, text=reply.thought, answer=answer)
-    if reply.actions:
-        calls = tuple(_call(action, toolkit) for action in reply.actions)
-        return Thought(kind=ThoughtKind.ACTION, text=reply.thought, calls=calls)
-    if reply.error:
-        text = f"{reply.thought}{_BROKEN}{reply.broken}".lstrip()
-        return Thought(kind=ThoughtKind.THOUGHT, text=text)
-    return None
+    if reading.answer:
+        answer = reading.answer + (CUT_SHORT if cut else "")
+        return Thought(kind=ThoughtKind.FINAL, text=reading.thought, answer=answer)
+    if reading.actions and not (reading.broken and has_unread_inputs(reading.actions, toolkit)):
+        calls = calls_of(reading.actions, toolkit)
+        return Thought(kind=ThoughtKind.ACTION, text=reading.thought, calls=calls)
+    return unread(reading) if reading.broken or reading.error else None
 
 
 def complaint(thought: str) -> Observation:
     """Say to a thought without an action what is wrong with it, from its text alone."""
-    before, label, written = f"\n\n{thought}".rpartition(_BROKEN)
-    if label:
-        try:
-            read_action(written)
-        except ParseError as error:
-            return _unreadable(f"The action could not be read. {error}")
-        return _unreadable("The action could not be read: it breaks off.")
-    if before or written.strip():
+    if problem := why_unread(thought):
+        return Observation(text=problem, error=ErrorKind.PARSE_ERROR)
+    if is_refusal(thought):
         return Observation(text=_NUDGE)
-    return _unreadable("The reply was empty.")
+    return Observation(text=no_step(thought, _FORM), error=ErrorKind.PARSE_ERROR)
 
 
-def _unreadable(text: str) -> Observation:
-    return Observation(text=text, error=ErrorKind.PARSE_ERROR)
-
-
-def _call(action: WrittenAction, toolkit: Toolkit) -> ToolCall:
-    """Return the call under the tool's own name; an unknown one fails when it is called."""
-    name = action.tool or ""
-    try:
-        name = toolkit.get(name).name
-    except ToolNotFound:
-        name = name[:_NAME_LIMIT]
-    return ToolCall(tool=name, inputs=action.inputs)
-
-
-class _AnswerReader:
-    """Show a reply as answer, without labels, markers and what the model thought aloud."""
-
-    done = False
-
-    def __init__(self) -> None:
-        self.answer: list[str] = []
-        self._thinking, self._reader = ThinkingReader(), ActionReader()
-        self._before: type[Event] | None = None
-
-    def think_aloud(self, text: str) -> Iterator[Event]:
-        """Show nothing of it."""
-        return iter(())
-
-    def feed(self, chunk: str) -> Iterator[Event]:
-        """Take more of the reply; yield what it shows."""
-        yield from self._shown(self._thinking.feed(chunk))
-
-    def finish(self, *, is_cut: bool) -> Iterator[Event]:
-        """Take the reply as complete; yield what was held back."""
-        yield from self._shown(self._thinking.finish())
-        yield from self._as_answer(self._reader.finish())
-
-    def _shown(self, pieces: Iterable[Piece]) -> Iterator[Event]:
-        for piece in pieces:
-            if not piece.is_thought:
-                yield from self._as_answer(self._reader.feed(piece.text))
-
-    def _as_answer(self, events: Iterable[ThoughtDelta | AnswerDelta]) -> Iterator[AnswerDelta]:
-        for event in events:
-            parted = self._before not in (None, type(event))
-            self._before = type(event)
-            for text in ("\n\n", event.text) if parted else (event.text,):
-                self.answer.append(text)
-                yield AnswerDelta(text=text)
+def is_refusal(thought: str) -> bool:
+    """Tell whether a thought says in a few words that the model cannot do what is asked."""
+    return len(thought) <= _REFUSAL_LENGTH and _REFUSAL.search(thought) is not None

@@ -118,8 +118,8 @@ class Work:
         """Return what is done by these turns."""
         work = cls()
         for turn in turns:
-            if turn.thought is not None and turn.thought.plan is not None:
-                work._begin(turn.thought.plan)
+            if turn.thought is not None and "steps" in (turn.thought.plan or {}):
+                work._begin(turn.thought.plan or {})
             for action in turn.actions:
                 if action.call is not None and action.observation is not None:
                     work._finish(action.observation)

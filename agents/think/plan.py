@@ -9,12 +9,13 @@ from agents.errors import ProviderGarbled, ToolError
 from agents.events import AnswerDelta, Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, enclosed, enclosed_goal, render
+from agents.reading.answer_reply import AnswerReader
 from agents.reading.calls import PlannedCall
 from agents.reading.plan import CallPlan
 from agents.reading.plan_reply import PlanReader
-from agents.reading.prose import Prose
 from agents.state import State, observed
 from agents.text import CUT_SHORT, clipped
+from agents.think.reply import DROPPED
 from agents.tools.toolkit import Toolkit
 
 _TRIES = 2
@@ -85,15 +86,25 @@ def answered(model: Model, messages: Sequence[Message], *, purpose: Purpose) -> 
 
     Raises ProviderGarbled for a reply without an answer.
     """
-    reader = Prose(lambda text: AnswerDelta(text=text), lambda text: ThoughtDelta(text=text))
+    reader = AnswerReader(
+        lambda text: AnswerDelta(text=text),
+        lambda text: ThoughtDelta(text=text),
+        thinks_first=model.provider.thinks_first,
+    )
     call = yield from model.read(reader, messages, purpose=purpose)
+    if not reader.said and reader.has_call:
+        raise ProviderGarbled(
+            "The model asked for a tool in place of an answer, where none can be."
+        )
     if not reader.said:
         raise ProviderGarbled("The model put nothing into its answer. The results are kept.")
     answer = reader.said.text + (CUT_SHORT if call.is_cut else "")
     if call.is_cut:
         yield AnswerDelta(text=CUT_SHORT)
     thought = reader.thought.text
-    yield ThoughtCompleted(node=Thought(kind=ThoughtKind.FINAL, text=thought, answer=answer))
+    dropped = {DROPPED: True} if reader.has_call else None
+    node = Thought(kind=ThoughtKind.FINAL, text=thought, answer=answer, plan=dropped)
+    yield ThoughtCompleted(node=node)
 
 
 def plan_of(turn: Turn) -> CallPlan:
@@ -103,7 +114,8 @@ def plan_of(turn: Turn) -> CallPlan:
 
 
 def _has_plan(turn: Turn) -> bool:
-    return turn.thought is not None and turn.thought.plan is not None
+    plan = None if turn.thought is None else turn.thought.plan
+    return plan is not None and DROPPED not in plan
 
 
 def _synthesis(state: State, plan: CallPlan) -> list[Message]:

@@ -17,7 +17,7 @@ from agents.prompting.prompts import conversation, enclosed, render
 from agents.prompting.scratchpad import action_json
 from agents.state import State
 from agents.text import clipped
-from agents.think.action import concluded, question_and_work, read_step
+from agents.think.action import concluded, question_and_work, read_action_step
 from agents.tools.toolkit import Toolkit
 
 _ECHO = 2_000
@@ -44,10 +44,12 @@ class RepairThink:
             return
         self.model.control.wait(retry.pause)
         messages = self._messages(state, retry)
-        reply, is_cut = yield from read_step(self.model, messages, purpose=Purpose.REPAIR)
-        node = concluded(reply, self.toolkit, cut=is_cut)
+        reading, is_cut = yield from read_action_step(
+            self.model, self.toolkit, messages, purpose=Purpose.REPAIR
+        )
+        node = concluded(reading, self.toolkit, cut=is_cut)
         if node is None:
-            yield from _after(reply.thought, self.think(state))
+            yield from _after(reading.thought, self.think(state))
         else:
             yield ThoughtCompleted(node=node)
 

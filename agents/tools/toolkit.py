@@ -21,6 +21,10 @@ logger = logging.getLogger(__name__)
 _STRAY = " \t\r\n`'\"*[](){}<>.,:;"
 _CALL = re.compile(r"\(.*\Z", re.DOTALL)
 _WORD = re.compile(r"[a-z0-9]+")
+_NAMESPACE = re.compile(r"\A(?:functions?|tools?|default_api|multi_tool_use)[.:/]|:\d{1,4}\Z")
+_PARTS = re.compile(r"[^\W_]+")
+_SENTENCE = 200
+_SENTENCES = re.compile(r"[\w'-]+(?: [\w'-]+)+")
 _SHOWN_NAME = 80
 
 
@@ -77,11 +81,26 @@ class Toolkit:
 
     def get(self, name: str) -> Tool:
         """Return the tool of that name; raises ToolNotFound, which lists the tools there are."""
-        found = self._tools.get(_normalised(name))
+        found = self._tools.get(_normalised(name)) or self._meant(name)
         if found is None:
             there_are = ", ".join(self.names) or "none"
             raise ToolNotFound(f"Unknown tool: {name[:_SHOWN_NAME]}. Available tools: {there_are}.")
         return found
+
+    def knows(self, name: str) -> bool:
+        """Tell whether there is a tool of that name."""
+        return _normalised(name) in self._tools or self._meant(name) is not None
+
+    def _meant(self, name: str) -> Tool | None:
+        """Return the tool of a name with a namespace, or the only one that a sentence names."""
+        bare = _NAMESPACE.sub("", name[:_SENTENCE].strip(_STRAY))
+        if (found := self._tools.get(_normalised(bare))) is not None:
+            return found
+        if _SENTENCES.fullmatch(bare) is None:
+            return None
+        words = f" {' '.join(_PARTS.findall(bare.lower()))} "
+        named = [key for key in self._tools if f" {' '.join(_PARTS.findall(key))} " in words]
+        return self._tools[named[0]] if len(named) == 1 else None
 
     def search(self, query: str, limit: int = 5) -> list[Tool]:
         """Return the tools most likely to do what `query` says, best first.

@@ -120,6 +120,15 @@ class RemoteProvider(Provider):
         self._server.unwanted[self.model] = self._unwanted.union(parameters)
 
     @property
+    def thinks_first(self) -> bool | None:
+        """Tell what this model of the server has turned out to do."""
+        return self._server.thinks_first.get(self.model)
+
+    def learn_thinking(self, is_first: bool) -> None:
+        """Know it for this model of the server, whoever asks it."""
+        self._server.thinks_first[self.model] = is_first
+
+    @property
     def _unwanted(self) -> frozenset[str]:
         return self._server.unwanted.get(self.model, frozenset())
 

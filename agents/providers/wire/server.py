@@ -59,6 +59,7 @@ class Server:
 
     def __init__(self, send: Send, faults: Faults) -> None:
         self.unwanted: dict[str, frozenset[str]] = {}
+        self.thinks_first: dict[str, bool] = {}
         self.place = faults.place
         self.faults = faults
         self._send = send

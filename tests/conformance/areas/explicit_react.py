@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agents.act.named_tool import REMINDER
 from agents.contracts import (
     Action,
     EndReason,
@@ -25,6 +24,7 @@ from agents.policies.spec import Limits, PolicySpec
 from agents.prompting.prompts import enclosed_observation
 from agents.prompting.scratchpad import input_text, scratchpad
 from agents.providers.scripted import ScriptedProvider
+from agents.reading.complaint import text_complaint
 from agents.reading.text_reply import ReplyReader
 from agents.state import State, observed
 from agents.tools.spec import Tool, tool
@@ -47,6 +47,11 @@ PARTIAL_ANSWER = (
 )
 UNLABELLED_THOUGHT = "what stands before the first label is kept as the thought"
 SET_APART = "an observation stands between marks, so that a page in it cannot pass for a step"
+TOLD_WHAT_WAS_WRONG = (
+    "the model is shown its reply, what was wrong with it and the form that is wanted, in place of "
+    "a sentence that only says to try again"
+)
+UNLABELLED_ANSWER = "the second reply in a row without any label is taken as the answer"
 REPEATED = "the same action three times in a row ends the run early, for it goes in a circle"
 
 
@@ -90,6 +95,11 @@ def check_loop(case: Case) -> str | None:
     outcome = state.outcome
     assert outcome is not None, "the run has no end"
     steps = expected["steps"]
+    replies = asked["llm_replies_in_order"]
+    if len(state.turns) < len(steps) and state.turns[-1].index == 1:
+        assert [step["type"] for step in steps[:2]] == ["error", "error"], steps
+        assert outcome.answer == replies[1].strip(), _difference(outcome.answer, replies[1])
+        return UNLABELLED_ANSWER
     if outcome.reason is EndReason.REPEATS:
         steps = steps[: len(state.turns)]
     reasons = [_step_differs(turn, step, kit) for turn, step in _paired(state, steps)]
@@ -113,6 +123,10 @@ def check_scratchpad(case: Case) -> str | None:
     steps = asked if isinstance(asked, list) else [asked]
     turns = [_turn(step) for step in steps]
     text = scratchpad(State("Q?", turns=turns), kit)
+    if isinstance(asked, str):
+        assert text.endswith("\nThought: "), text
+        assert asked in text, text
+        return TOLD_WHAT_WAS_WRONG
     plain = text
     for seen in (seen for turn in turns for seen in turn.observations):
         plain = plain.replace(f"\n{enclosed_observation(seen)}", f" {observed(seen)}", 1)
@@ -218,7 +232,7 @@ def _same_name(found: str, name: str) -> bool:
 
 def _turn(asked: str | Mapping[str, str]) -> Turn:
     if isinstance(asked, str):
-        broken = Observation(text=REMINDER, error=ParseError.__name__)
+        broken = text_complaint(asked)
         thought = Thought(kind=ThoughtKind.THOUGHT, text=asked)
         return Turn(index=0, thought=thought, actions=(Action(call=None, observation=broken),))
     call = ToolCall(tool=asked["action"], inputs={"text": asked["action_input"]})

@@ -187,7 +187,7 @@ def test_what_a_model_writes_cannot_command_the_terminal(command: Command) -> No
 
 
 def test_a_secret_in_the_inputs_is_not_shown(command: Command) -> None:
-    call = 'look\nAction: calculator\nAction Input: {"expression": "1", "api_key": "sk-1"}'
+    call = 'look\nAction: {"tool": "ghost", "inputs": {"a": "1", "api_key": "sk-1"}}'
 
     done = command("Q?", script=[call, ANSWER])
 

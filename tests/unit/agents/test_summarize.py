@@ -74,9 +74,38 @@ def test_an_answer_that_is_cut_is_no_success() -> None:
 
 
 def test_the_summary_streams() -> None:
-    events = close([{"say": "About 3."}], THOUGHT, halted=EndReason.TURNS)
+    words = "About three of them were found in the places that were looked at. " * 9
 
-    assert [e.text for e in events if isinstance(e, AnswerDelta)] == ["About ", "3."]
+    events = close([{"say": words}], THOUGHT, halted=EndReason.TURNS)
+
+    pieces = [e.text for e in events if isinstance(e, AnswerDelta)]
+    assert len(pieces) > 9
+    assert "".join(pieces) == outcome(events).answer == words.strip()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<think>secret</think>42",
+        "secret</think>42",
+        "Thought: secret\nFinal Answer: 42",
+        "<__final_answer__>Final Answer: 42</__final_answer__>",
+        "**Final Answer:** 42",
+        "42<|im_end|>",
+    ],
+)
+def test_only_the_answer_of_a_summary_is_kept(reply: str) -> None:
+    events = close([{"say": reply}], THOUGHT, halted=EndReason.TURNS)
+
+    assert outcome(events).answer == "42"
+
+
+def test_a_call_in_place_of_a_summary_is_no_answer() -> None:
+    call = '<tool_call>{"name": "search", "arguments": {"query": "q"}}</tool_call>'
+
+    events = close([{"say": call}], THOUGHT, halted=EndReason.TURNS)
+
+    assert outcome(events).answer == "ERROR: insufficient data for a reliable answer."
 
 
 def test_an_empty_summary_is_said_to_be_insufficient() -> None:
@@ -91,7 +120,7 @@ def test_a_summary_that_breaks_off_is_kept_and_said_to_have_failed() -> None:
 
     events = close([broken], THOUGHT, halted=EndReason.TURNS)
 
-    assert outcome(events).answer == "About "
+    assert outcome(events).answer == "About"
     assert outcome(events).message.endswith("could not sum up what it found: The line broke.")
     assert outcome(events).reason is EndReason.TURNS
 

@@ -91,11 +91,72 @@ def test_a_reply_without_the_format_gets_a_reminder_and_costs_a_turn(explicit: A
     assert played.outcome.answer == "ok"
 
 
-def test_the_next_request_carries_the_reminder(explicit: Any) -> None:
+def test_the_next_request_says_what_was_wrong_and_the_form_that_is_wanted(explicit: Any) -> None:
     played = explicit.play(["garbage", ANSWER])
 
     asked = last_message(played.calls[1].request)
-    assert asked.endswith("\nI need to follow the proper format. Let me try again.\nThought: ")
+    assert "neither an action nor an answer:\n\ngarbage\n" in asked
+    assert "`Action Input:`" in asked
+    assert asked.endswith("\nThought: ")
+
+
+def test_a_second_reply_without_a_label_is_the_answer(explicit: Any) -> None:
+    played = explicit.play(["Hello!", "Hello, how can I help?"])
+
+    assert played.outcome.status is Status.SUCCEEDED
+    assert played.outcome.answer == "Hello, how can I help?"
+    assert "".join(e.text for e in played.events if isinstance(e, AnswerDelta)) == (
+        "Hello, how can I help?"
+    )
+
+
+def test_a_model_that_keeps_to_no_form_is_named_as_the_reason(explicit: Any) -> None:
+    half = 'Thought: t\nAction Input: {"query": "q"}'
+
+    played = explicit.play([half, half, half, "the best I have"], max_turns=9)
+
+    assert len(played.state.turns) == 3
+    assert played.outcome.reason is EndReason.FAILURES
+    assert "did not keep to the form" in played.outcome.message
+    assert played.outcome.partial
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Answer: 42",
+        "**Final Answer**\n\n42",
+        "## Final Answer\n42",
+        "Thought: t\nAction: Finish[42]",
+        "Action: Final Answer\nAction Input: 42",
+        '{"action": "Final Answer", "action_input": "42"}',
+    ],
+)
+def test_an_answer_in_other_words_is_one_at_once(explicit: Any, reply: str) -> None:
+    played = explicit.play([reply])
+
+    assert (played.outcome.status, played.outcome.answer) == (Status.SUCCEEDED, "42")
+
+
+def test_a_draft_before_the_end_of_a_thought_is_never_carried_out(explicit: Any) -> None:
+    draft = "Hm.\nAction: search\nAction Input: draft\n</think>\n"
+
+    played = explicit.play([f"{draft}{ACT}", f"{draft}{ANSWER}"])
+
+    assert [call.inputs for turn in played.state.turns for call in turn.calls] == [{"query": "q"}]
+    assert played.outcome.answer == "ok"
+    assert "Action Input: draft" in played.state.turns[0].thought.text
+
+
+def test_calls_in_a_models_own_markup_are_actions(explicit: Any) -> None:
+    one = '<tool_call>{"name": "search", "arguments": {"query": "a"}}</tool_call>'
+    other = one.replace('"a"', '"b"')
+
+    played = explicit.play([f"Both.\n{one}\n{other}", ANSWER])
+
+    turn = played.state.turns[0]
+    assert [call.inputs["query"] for call in turn.calls] == ["a", "b"]
+    assert turn.thought.text == "Both."
 
 
 @pytest.mark.parametrize(
@@ -133,10 +194,19 @@ def test_an_invented_observation_is_cut_and_the_tool_really_runs(explicit: Any) 
 
 
 def test_the_reply_is_not_read_on_once_it_is_decided(explicit: Any) -> None:
-    played = explicit.play([f"{ACT}\nObservation: 42\nFinal Answer: 42 and so on", ANSWER])
+    talks_on = f"{ACT}\nObservation: 42\nFinal Answer: 42 and so on"
 
-    assert played.calls[0].stop_reason == "enough"
-    assert "and so on" not in played.calls[0].reply
+    played = explicit.play([ACT, talks_on, ANSWER])
+
+    assert played.calls[1].stop_reason == "enough"
+    assert "and so on" not in played.calls[1].reply
+
+
+def test_the_first_reply_of_a_model_is_read_to_its_end(explicit: Any) -> None:
+    played = explicit.play([f"{ACT}\nObservation: 42\nFinal Answer: 42", ANSWER])
+
+    assert played.calls[0].stop_reason == "stop"
+    assert [call.tool for call in played.state.turns[0].calls] == ["search"]
 
 
 def test_the_streamed_answer_is_the_kept_answer(explicit: Any) -> None:

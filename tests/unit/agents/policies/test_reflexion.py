@@ -84,7 +84,7 @@ def test_tries_are_bounded_and_their_end_is_no_success(reflexion: Any) -> None:
 
 
 def test_no_lesson_is_drawn_where_no_turn_is_left_for_it(reflexion: Any) -> None:
-    played = reflexion.play(["no format", "no format", "best"], turns_per_try=2, max_turns=3)
+    played = reflexion.play(["Action:", "Action:", "best"], turns_per_try=2, max_turns=3)
 
     assert purposes(played) == "think think summarize"
 

@@ -150,9 +150,15 @@ def test_the_answer_is_shown_without_its_marks(text: str, size: int | None) -> N
 
 
 def test_an_answer_between_marks_may_hold_anything() -> None:
-    answer = 'Final Answer: 42\nObservation: 3\n```\nAction: {"tool": "x"}\n```\n<b> a < b'
+    answer = '42\nFinal Answer: 43\nObservation: 3\n```\nAction: {"tool": "x"}\n```\n<b> a < b'
 
     assert read(f"x<__final_answer__>{answer}</__final_answer__>", 3)[2] == answer
+
+
+def test_a_label_at_the_begin_of_an_answer_between_marks_is_dropped() -> None:
+    text = "x<__final_answer__>**Final Answer:** 72 F</__final_answer__>"
+
+    assert read(text, 3)[2] == "72 F"
 
 
 def test_an_action_in_what_is_thought_aloud_is_none() -> None:
