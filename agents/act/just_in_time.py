@@ -11,7 +11,7 @@ from typing import Any
 
 from agents.act.run_action import next_action, run_actions
 from agents.contracts import Message, Observation, Purpose, Role, ToolCall
-from agents.errors import InvalidInputs, Recoverable, ToolSelectionError
+from agents.errors import InvalidInputs, ParseError, Recoverable, ToolSelectionError
 from agents.events import Event, ModelCalled, Observed
 from agents.model.model import Model
 from agents.prompting.prompts import (
@@ -21,7 +21,11 @@ from agents.prompting.prompts import (
     goal_and_transcript,
     render,
 )
+from agents.reading.choice import read_choice
+from agents.reading.loose_json import read_loosely
+from agents.reading.thinking import part_thinking
 from agents.state import State
+from agents.tools.fitting import fit_inputs
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
 
@@ -67,13 +71,13 @@ class JustInTimeAct:
         )
         messages = _only(render("implicit/choose_tool"), asked)
         reply = yield from self.model.complete(messages, purpose=Purpose.CHOOSE_TOOL)
-        name = _first_line(reply)
-        if not name or name.lower() == "none":
+        name = read_choice(reply, [tool.name for tool in candidates])
+        if not name:
             raise ToolSelectionError(f"No suitable tool selected for step: {step}")
-        found = [tool for tool in candidates if tool.name.lower() == name.lower()]
-        if not found:
+        found = self.toolkit.get(name) if self.toolkit.knows(name) else None
+        if found is None or found not in candidates:
             raise ToolSelectionError(f"Selected tool id {name[:_NAME]!r} not in candidate list")
-        return found[0]
+        return found
 
     def _candidates(self, step: str, state: State) -> list[Tool]:
         """Return the likely tools, without those that keep failing in this run."""
@@ -110,7 +114,8 @@ class JustInTimeAct:
         return self._read(tool, reply)
 
     def _read(self, tool: Tool, reply: str) -> dict[str, Any]:
-        known = {name: value for name, value in _object(reply).items() if name in tool.input_names}
+        fitted = fit_inputs(tool, _object(reply))
+        known = {name: value for name, value in fitted.items() if name in tool.input_names}
         self.toolkit.validate(tool, known)
         return known
 
@@ -122,19 +127,10 @@ def _only(system: str, asked: str) -> list[Message]:
     ]
 
 
-def _first_line(reply: str) -> str:
-    """Return the name in a reply, past what the model thought aloud."""
-    said = reply.rpartition("</think>")[2].strip()
-    return said.splitlines()[0].strip(" \t`'\"*.:[](){}") if said else ""
-
-
 def _object(reply: str) -> dict[str, Any]:
     """Return the JSON object in a reply; raises InvalidInputs when there is none."""
-    said = reply.rpartition("</think>")[2]
+    said = part_thinking(reply).said
     try:
-        found, _ = json.JSONDecoder(strict=False).raw_decode(said, max(0, said.find("{")))
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise InvalidInputs("The inputs must be one JSON object.")
-    return found
+        return read_loosely(said, max(0, said.find("{"))).value
+    except ParseError as error:
+        raise InvalidInputs(f"The inputs must be one JSON object. {error}") from None

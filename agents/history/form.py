@@ -2,6 +2,7 @@
 
 from agents.contracts import Turn
 from agents.errors import ErrorKind
+from agents.reading.node_reply import UNREADABLE
 from agents.state import State
 
 TIMES = 3
@@ -9,7 +10,9 @@ TIMES = 3
 
 
 def is_unread(turn: Turn) -> bool:
-    """Tell whether the turn's reply was no step, of which the model was told."""
+    """Tell whether the turn's reply was no step, of which the model is told."""
+    if turn.thought is not None and turn.thought.text == UNREADABLE and not turn.actions:
+        return True
     seen = turn.last_observation
     return not turn.calls and seen is not None and seen.error == ErrorKind.PARSE_ERROR
 

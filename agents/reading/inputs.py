@@ -15,7 +15,7 @@ from agents.nesting import bounded
 from agents.reading.loose_json import read_loosely
 from agents.text import unfenced
 from agents.tools.fitting import fit_inputs
-from agents.tools.inputs import check_inputs, read_inputs
+from agents.tools.inputs import check_inputs, describe_inputs, read_inputs
 from agents.tools.spec import Tool
 
 _NOTHING = frozenset({"", "none", "null", "n/a", "na", "nothing", "{}", "()", "no input", "empty"})
@@ -26,6 +26,7 @@ _LINE = re.compile(
     r"[ \t]*(?:[-*][ \t]+)?[*_`\"']{0,3}(?P<name>\w{1,100})[*_`\"']{0,3}[ \t]*[:=][ \t]*"
     r"(?P<value>.*)"
 )
+_CODE = frozenset({"code", "script", "source", "program", "text", "content", "json", "expression"})
 _LITERALS = 20_000
 _LINES = 50
 
@@ -43,7 +44,22 @@ def _from_text(tool: Tool, text: str) -> Mapping[str, Any]:
     if not tool.schema.get("required") and bare.lower() in _NOTHING:
         return {}
     found = _object(tool, bare) or _keywords(tool, bare) or _lines(tool, bare)
+    if found is None and _is_strange_object(tool, bare):
+        raise InvalidInputs(
+            f"The inputs of {tool.name} have other names. It takes: {describe_inputs(tool)}."
+        )
     return found if found is not None else read_inputs(tool, unquoted(bare))
+
+
+def _is_strange_object(tool: Tool, text: str) -> bool:
+    """Tell inputs of other names from a text that is code and begins with a brace."""
+    if not text.startswith("{") or not _CODE.isdisjoint(tool.input_names):
+        return False
+    try:
+        found = read_loosely(text)
+    except ParseError:
+        return False
+    return bool(found.value) and not text[found.end :].strip()
 
 
 def unquoted(text: str) -> str:

@@ -3,16 +3,24 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agents.contracts import Message, Purpose, ThoughtKind
+from agents.contracts import Message, Purpose, Thought, ThoughtKind
 from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, goal_and_transcript, render
-from agents.reading.node_reply import NodeReader
+from agents.reading.markup.marks import without_end_marks
+from agents.reading.markup.relabelled import prose_of
+from agents.reading.node_reply import UNREADABLE, NodeReader
+from agents.reading.thinking import part_thinking
 from agents.state import State
-from agents.text import CUT_SHORT
+from agents.text import CUT_SHORT, storable
+from agents.think.reply import is_asked_again
 from agents.tools.toolkit import Toolkit
 
 _SKETCHED = 15
+_WANTED = (
+    'Your last reply was no JSON object with "kind" and "text". Reply with exactly one, such as '
+    '{"kind": "FINAL", "text": "the answer"}.'
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,9 @@ class NodeThink:
         messages = self._messages(state)
         call = yield from self.model.read(reader, messages, purpose=Purpose.THINK, as_json=True)
         node = reader.node
+        if node.text == UNREADABLE and is_asked_again(state) and (said := _prose(call.reply)):
+            node = Thought(kind=ThoughtKind.FINAL, text="", answer=said)
+            yield AnswerDelta(text=said)
         if call.is_cut and node.kind is ThoughtKind.FINAL:
             node = node.model_copy(update={"answer": node.answer + CUT_SHORT})
             yield AnswerDelta(text=CUT_SHORT)
@@ -37,6 +48,12 @@ class NodeThink:
         tools = self.toolkit.tools
         sketch = [tool.description.splitlines()[0] for tool in tools[:_SKETCHED]]
         more = max(0, len(tools) - _SKETCHED)
-        return conversation(
-            render("implicit/think", sketch=sketch, more=more), state, goal_and_transcript(state)
-        )
+        asked = goal_and_transcript(state)
+        if is_asked_again(state):
+            asked = f"{asked}\n\n{_WANTED}"
+        return conversation(render("implicit/think", sketch=sketch, more=more), state, asked)
+
+
+def _prose(reply: str) -> str:
+    """Return what a reply that is no node says to a person."""
+    return prose_of(without_end_marks(part_thinking(storable(reply)).said))

@@ -37,6 +37,8 @@ _ANSWERS = frozenset(
 """What models call the tool that they think there is for answering."""
 
 _CUT = "The call breaks off: the reply reached its length limit."
+_BREAKS_OFF = "The call breaks off before its inputs are complete."
+_OPEN_CALL = re.compile(r"[\w.-]{1,100}[ \t]*[(\[][^)\]]*")
 _LABEL = re.compile(r"\s*[*_]{0,3}final[ _-]?answer[*_]{0,3}\s?[:\uff1a][*_]{0,3}\s*", re.I)
 _THINKS_ON = re.compile(r"\n[ \t]*<(?:think|thought|reasoning)[^<>\n]{0,40}>", re.I)
 
@@ -94,9 +96,16 @@ def concluded(
 
 def _own(form: TextReply | ActionReply) -> Reading:
     if isinstance(form, ActionReply):
+        cut = [
+            a.tool for a in form.actions if a.tool and not a.inputs and _OPEN_CALL.fullmatch(a.tool)
+        ]
+        if cut:
+            return Reading(form.thought, broken=cut[0], error=_BREAKS_OFF)
         return Reading(form.thought, form.actions, broken=form.broken, error=form.error)
     if not form.tool:
         return Reading(form.thought)
+    if not form.tool_input and _OPEN_CALL.fullmatch(form.tool):
+        return Reading(form.thought, broken=form.tool, error=_BREAKS_OFF)
     inputs = _THINKS_ON.split(form.tool_input)[0]
     return Reading(form.thought, (WrittenAction(form.tool, without_end_marks(inputs)),))
 
@@ -134,7 +143,7 @@ def _looked_again(said: str, known: Known) -> Reading | None:
         answer = _answer((action,), known)
         if answer:
             return Reading(labelled.thought, answer=answer)
-        if known(labelled.tool):
+        if known(labelled.tool) and not _OPEN_CALL.fullmatch(labelled.tool):
             return Reading(labelled.thought, (action,))
     thought, answer = said_in_object(text) if text.lstrip(" \n`json").startswith("{") else ("", "")
     return Reading(thought, answer=answer) if answer else broken

@@ -57,7 +57,7 @@ _NO_STEP = re.compile(
 )
 _THOUGHT = re.compile(r"\s*[*_#]{0,3}\s?thoughts?[ \t]?\d{0,3}[*_]{0,3}\s?[:\uff1a][*_]{0,3}", re.I)
 _ROLE = re.compile(r"\s*[*_]{0,3}(?:assistant|ai|bot)[*_]{0,3}[ \t]?[:\uff1a][*_]{0,3}[ \t]*", re.I)
-_OBJECT = re.compile(r"\s*(?:`{3,}[\w+-]{0,20}\s*)?(?:\{|\[\s*\{)")
+_OBJECT = re.compile(r"\s*(?:`{3,}+[\w+-]{0,20}\s*+)?(?:\{|\[\s*\{)")
 _PARAGRAPHS = re.compile(r"\n[ \t]*\n\s*")
 
 

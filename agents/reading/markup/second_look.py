@@ -14,6 +14,7 @@ from agents.reading.markup.calls import CALL_MARK, Calls, read_calls
 from agents.reading.markup.shapes import Known, answer_of, calls_of, thought_of
 
 _TRIES = 8
+_MARK = re.compile(rf"(?<!`)(?:{CALL_MARK.pattern})", re.IGNORECASE)
 _BRACE = re.compile(r"\{")
 _CALL_SHAPED = re.compile(
     r"\{\s*+[\"']?(?:name|tool|tool_name|action|function|recipient_name|arguments|parameters"
@@ -21,14 +22,14 @@ _CALL_SHAPED = re.compile(
     re.IGNORECASE,
 )
 _PYTHON = re.compile(
-    r"(?:\A|`{3,}(?:tool_code|tool_call|tool|function)[^\n]*\n)\s*+\[?\s*+(?P<name>\w[\w.]{0,99})\((?!\))"
+    r"(?:\A|(?<!`)`{3,}+(?:tool_code|tool_call|tool|function)[^\n]*\n)\s*+\[?\s*+(?P<name>\w[\w.]{0,99})\((?!\))"
 )
 _NAMED = re.compile(r"^[ \t]*(?P<name>\w[\w.-]{0,99})[ \t]*+:?[ \t]*+\n\s*+(?=\{)", re.MULTILINE)
 
 
 def unmarked_calls(text: str, known: Known) -> Iterator[tuple[int, Calls]]:
     """Yield where calls without a mark of the stream may begin, and what they are."""
-    mark = CALL_MARK.search(text)
+    mark = _MARK.search(text)
     if mark is not None:
         yield mark.start(), read_calls(text[mark.start() :], known)
     yield from _objects(text, known)
@@ -81,6 +82,6 @@ def _with_following(text: str, start: int, calls: list[WrittenAction], known: Kn
 
 def _begin(text: str, brace: int) -> int:
     """Return where the thought before an object ends: before its fence and its bracket."""
-    before = re.compile(r"(?:`{3,}[\w+-]{0,20}\s*|\[\s*|action\s*:\s*)*\Z", re.IGNORECASE)
+    before = re.compile(r"(?:`{3,}+[\w+-]{0,20}\s*+|\[\s*|action\s*:\s*)*\Z", re.IGNORECASE)
     found = before.search(text, max(0, brace - 64), brace)
     return brace if found is None else found.start()

@@ -16,6 +16,8 @@ EARLIER_WINS = (
 )
 _MARKER = re.compile(r"</?__final_answer__>")
 
+LABEL_IS_NO_ANSWER = "a label within the marks of an answer is not shown to the person"
+
 
 def check_action(case: Case) -> str | None:
     """Read the reply whole and letter by letter: both say the expected action, or refuse it."""
@@ -85,7 +87,10 @@ def check_marker(case: Case) -> str | None:
     shown += [event.text for event in reader.finish()]
     assert not _MARKER.search("".join(shown)), shown
     for name in ("user_text_contains", "answer_contains"):
-        assert str(expected.get(name, "")) in reader.reply.answer, reader.reply
+        wanted = str(expected.get(name, ""))
+        if wanted.removeprefix("Final Answer: ") == reader.reply.answer != wanted:
+            return LABEL_IS_NO_ANSWER
+        assert wanted in reader.reply.answer, reader.reply
     return None
 
 

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.events import AnswerDelta
 from agents.reading.action_reply import ActionReader
+from agents.reading.answer_reply import AnswerReader
+from agents.reading.markup.reader import MarkedReader
 from agents.reading.node_reply import NodeReader
 from agents.reading.plan_reply import PlanReader
 from agents.reading.structured.reply import StructuredReader
@@ -24,7 +27,12 @@ class Reader(Protocol):
 
     def feed(self, chunk: str, /) -> Iterable[object]: ...
 
-    def finish(self) -> Iterable[object]: ...
+    def finish(self, *, is_cut: bool) -> Iterable[object]: ...
+
+
+def is_calc(name: str) -> bool:
+    """Tell whether a name is that of the one tool there is."""
+    return name == "calc"
 
 
 READERS: dict[str, Callable[[], Reader]] = {
@@ -33,6 +41,10 @@ READERS: dict[str, Callable[[], Reader]] = {
     "node": NodeReader,
     "structured": lambda: StructuredReader(["calc"]),
     "plan": PlanReader,
+    "marked text": lambda: MarkedReader(ReplyReader, is_calc),
+    "marked action": lambda: MarkedReader(ActionReader, is_calc),
+    "of a model that thinks first": lambda: MarkedReader(ReplyReader, is_calc, thinks_first=True),
+    "answer": lambda: AnswerReader(lambda text: AnswerDelta(text=text), known=is_calc),
 }
 
 PIECES = st.sampled_from(
@@ -41,6 +53,34 @@ PIECES = st.sampled_from(
         *("\n", "\r\n", " ", "\t", "```", "~~~", "<think>", "</think>", "<", "**", "# ", "`"),
         *('{"tool": ', '"thought": "', "{", "}", "[", "]", '"', "\\\\", ",", ":", "none", "null"),
         *("a", "act", "fin", "tool calls:", "<tool_call>", "- ", "1. ", "\x00", "\ud800", "é"),
+        *(
+            "</tool_call>",
+            "<|channel|>",
+            "<|message|>",
+            "to=calc",
+            "[TOOL_CALLS]",
+            "<answer>",
+            "<|x|>",
+        ),
+        *(
+            "<invoke name=",
+            "<parameter=a>",
+            "</parameter>",
+            "<arg_key>",
+            '<|"|>',
+            "<escape>",
+            "calc(",
+        ),
+        *(
+            "functools[",
+            ">>>calc\n",
+            "Answer:",
+            '{"name": "calc", "arguments": {',
+            "'",
+            "=",
+            "“",
+            "\\d",
+        ),
     ]
 )
 UNITS = st.lists(PIECES, min_size=1, max_size=4).map("".join)
@@ -60,7 +100,7 @@ def calls(make: Callable[[], Reader], text: str, size: int) -> int:
     try:
         for start in range(0, len(text), size):
             list(reader.feed(text[start : start + size]))
-        list(reader.finish())
+        list(reader.finish(is_cut=False))
     finally:
         sys.setprofile(before)
     return count
@@ -94,3 +134,14 @@ def test_a_hostile_megabyte_in_many_lines_is_read_to_its_end(
 
     reply = reader.reply
     assert len(reply.thought) + len(reply.answer) + len(reply.tool) <= len(text)
+
+
+@pytest.mark.parametrize("before", ["", "<tool_call>", "Action: calc\nAction Input: "])
+@pytest.mark.parametrize("unit", ["`", "{", "[", "<", "(", "'", "\n", "a\n", "<|x|>", "“", "\\"])
+def test_a_hostile_text_is_looked_at_again_in_time(before: str, unit: str) -> None:
+    reader = MarkedReader(ReplyReader, is_calc)
+
+    list(reader.feed(before + unit * (500_000 // len(unit))))
+    list(reader.finish())
+
+    assert not reader.reading.answer
