@@ -3,6 +3,11 @@
 A model says the same reply whatever it is asked, so an answer that is taken after the second asking
 is one, too. The tools are those that were offered; what ran is what counts, so a call that names a
 tool that was not, or that lacks an input, is an honest end.
+
+Those that ask for labels, or for JSON behind a label, play every case. The others ask for a form of
+their own, which these replies do not have, and are not played: planned for one object of a thought
+and an action, implicit for nodes that name no tool, rewoo and plan_execute for a plan. No case is
+an exception.
 """
 
 import random
