@@ -14,7 +14,7 @@ from agents.planning import GoalStatus, goal_plan_of
 from agents.policy import Summarize
 from agents.prompting.prompts import conversation, goal_and_transcript, render
 from agents.prompting.window import clamped, with_recent
-from agents.reading.answer_reply import AnswerReader
+from agents.reading.markup.answer_reply import AnswerReader
 from agents.state import State
 from agents.text import is_cut_short
 

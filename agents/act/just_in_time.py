@@ -21,8 +21,8 @@ from agents.prompting.prompts import (
     goal_and_transcript,
     render,
 )
-from agents.reading.choice import read_choice
-from agents.reading.loose_json import read_loosely
+from agents.reading.markup.loose_json import read_loosely
+from agents.reading.structured.choice import read_choice
 from agents.reading.thinking import part_thinking
 from agents.state import State
 from agents.tools.fitting import fit_inputs

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agents.act.run_action import Calls, next_action, run_actions
 from agents.control import Control
 from agents.events import Event, Observed
-from agents.reading.complaint import text_complaint
+from agents.reading.markup.complaint import text_complaint
 from agents.state import State
 
 

@@ -15,7 +15,8 @@ from typing import ClassVar
 from agents.errors import ParseError
 from agents.events import AnswerDelta, ThoughtDelta
 from agents.reading.action import WrittenAction, read_action, read_native
-from agents.reading.action_marks import (
+from agents.reading.json_stream import Balance
+from agents.reading.markup.action_marks import (
     ANSWER_LABEL,
     ANSWER_MARK,
     LABEL,
@@ -27,7 +28,6 @@ from agents.reading.action_marks import (
     THOUGHT_ENDS,
     open_emphasis,
 )
-from agents.reading.json_stream import Balance
 from agents.reading.trimmed import Trimmed
 from agents.text import storable
 

@@ -46,27 +46,6 @@ class Prose:
             yield self._think(shown)
 
 
-class Verbatim:
-    """Show a reply as it comes, but for what a reasoning model says to itself."""
-
-    done = False
-
-    def __init__(self, show: Show) -> None:
-        self._show = show
-
-    def think_aloud(self, text: str) -> Iterator[Event]:
-        """Show nothing of it."""
-        return iter(())
-
-    def feed(self, chunk: str) -> Iterator[Event]:
-        """Take more of the reply and yield it."""
-        yield self._show(storable(chunk))
-
-    def finish(self, *, is_cut: bool) -> Iterator[Event]:
-        """Take the reply as complete; nothing was held back."""
-        return iter(())
-
-
 class Whole:
     """Keep a reply; `said` is all of it but for what is thought aloud."""
 

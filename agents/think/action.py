@@ -11,8 +11,8 @@ from agents.model.model import Model
 from agents.prompting.prompts import conversation, enclosed, render
 from agents.prompting.scratchpad import json_scratchpad
 from agents.reading.action_reply import ActionReader
-from agents.reading.answer_reply import AnswerReader
-from agents.reading.complaint import no_step, why_unread
+from agents.reading.markup.answer_reply import AnswerReader
+from agents.reading.markup.complaint import no_step, why_unread
 from agents.reading.markup.conclusion import Reading
 from agents.state import State
 from agents.text import CUT_SHORT

@@ -9,8 +9,8 @@ from agents.errors import ProviderGarbled, ToolError
 from agents.events import AnswerDelta, Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, enclosed, enclosed_goal, render
-from agents.reading.answer_reply import AnswerReader
 from agents.reading.calls import PlannedCall
+from agents.reading.markup.answer_reply import AnswerReader
 from agents.reading.plan import CallPlan
 from agents.reading.plan_reply import PlanReader
 from agents.state import State, observed

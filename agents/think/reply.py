@@ -8,10 +8,10 @@ from agents.events import Event
 from agents.history.form import is_unread
 from agents.model.model import Model
 from agents.reading.action import WrittenAction
-from agents.reading.complaint import BROKEN
-from agents.reading.inputs import inputs_of
+from agents.reading.markup.complaint import BROKEN
 from agents.reading.markup.conclusion import Reading
 from agents.reading.markup.form import FormReader
+from agents.reading.markup.inputs import inputs_of
 from agents.reading.markup.reader import MarkedReader
 from agents.state import State
 from agents.tools.toolkit import Toolkit

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from agents.errors import ParseError
 from agents.reading.action import WrittenAction
-from agents.reading.loose_json import read_loosely
+from agents.reading.markup.loose_json import read_loosely
 from agents.reading.markup.pythonic import read_python
 from agents.reading.markup.shapes import MAX_CALLS, Known, calls_of
 from agents.reading.markup.tagged import OPENS, PAIRS, read_pairs, read_tagged

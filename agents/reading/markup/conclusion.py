@@ -7,8 +7,8 @@ from typing import Any
 
 from agents.reading.action import WrittenAction
 from agents.reading.action_reply import ActionReply
-from agents.reading.inputs import unquoted
 from agents.reading.markup.calls import Calls, read_calls
+from agents.reading.markup.inputs import unquoted
 from agents.reading.markup.marks import without_end_marks
 from agents.reading.markup.relabelled import prose_of, read_relabelled
 from agents.reading.markup.second_look import said_in_object, unmarked_calls

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from agents.errors import ParseError
 from agents.reading.action import WrittenAction
-from agents.reading.loose_json import read_loosely
 from agents.reading.markup.calls import CALL_MARK, Calls, read_calls
+from agents.reading.markup.loose_json import read_loosely
 from agents.reading.markup.shapes import Known, answer_of, calls_of, thought_of
 
 _TRIES = 8

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.errors import ParseError
 from agents.reading.action import WrittenAction
-from agents.reading.loose_json import read_loosely
+from agents.reading.markup.loose_json import read_loosely
 
 Known = Callable[[str], bool]
 """Tell whether a name is that of a tool that was offered."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from agents.errors import ParseError
 from agents.reading.action import WrittenAction
-from agents.reading.loose_json import read_loosely
+from agents.reading.markup.loose_json import read_loosely
 
 OPENS = re.compile(
     r"<(?:\w{1,20}:)?(?:invoke|function|call)(?:\s{1,9}name\s{0,9}=\s{0,9}|=)[\"']?"

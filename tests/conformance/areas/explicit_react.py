@@ -24,7 +24,7 @@ from agents.policies.spec import Limits, PolicySpec
 from agents.prompting.prompts import enclosed_observation
 from agents.prompting.scratchpad import input_text, scratchpad
 from agents.providers.scripted import ScriptedProvider
-from agents.reading.complaint import text_complaint
+from agents.reading.markup.complaint import text_complaint
 from agents.reading.text_reply import ReplyReader
 from agents.state import State, observed
 from agents.tools.spec import Tool, tool

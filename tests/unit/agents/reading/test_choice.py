@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.reading.choice import read_choice
+from agents.reading.structured.choice import read_choice
 
 NAMES = ("web_search", "tides", "ferry")
 

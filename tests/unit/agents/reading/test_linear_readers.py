@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agents.events import AnswerDelta
 from agents.reading.action_reply import ActionReader
-from agents.reading.answer_reply import AnswerReader
+from agents.reading.markup.answer_reply import AnswerReader
 from agents.reading.markup.reader import MarkedReader
 from agents.reading.node_reply import NodeReader
 from agents.reading.plan_reply import PlanReader

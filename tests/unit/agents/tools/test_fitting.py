@@ -5,7 +5,7 @@ from typing import Any, Literal
 import pytest
 
 from agents.errors import InvalidInputs
-from agents.reading.inputs import inputs_of
+from agents.reading.markup.inputs import inputs_of
 from agents.tools.inputs import check_inputs
 from agents.tools.spec import tool
 

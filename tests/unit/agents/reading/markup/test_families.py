@@ -7,9 +7,9 @@ import pytest
 
 from agents.errors import InvalidInputs
 from agents.reading.action_reply import ActionReader
-from agents.reading.inputs import inputs_of
 from agents.reading.markup.conclusion import Reading
 from agents.reading.markup.form import FormReader
+from agents.reading.markup.inputs import inputs_of
 from agents.reading.markup.reader import MarkedReader
 from agents.reading.text_reply import ReplyReader
 from agents.tools.spec import tool

@@ -12,7 +12,7 @@ from typing import Any
 
 from agents.errors import InvalidInputs, ParseError
 from agents.nesting import bounded
-from agents.reading.loose_json import read_loosely
+from agents.reading.markup.loose_json import read_loosely
 from agents.text import unfenced
 from agents.tools.fitting import fit_inputs
 from agents.tools.inputs import check_inputs, describe_inputs, read_inputs
