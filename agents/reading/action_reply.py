@@ -93,6 +93,7 @@ class ActionReader:
         self._written: list[str] = []
         self._read: Callable[[str], tuple[WrittenAction, int]] = read_action
         self._idle = 0
+        self._has_begun = False
         self._ends_at_label = False
         self._emphasis = ""
         self.names_itself = False  # what is no step is labelled as a thought
@@ -107,8 +108,9 @@ class ActionReader:
     @property
     def takes_marks(self) -> bool:
         """Tell whether neither an action nor an answer has begun."""
-        is_empty = not any(part.strip() for part in self._written)
-        is_open = self._part is _Part.REASONING or (self._part is _Part.ACTION and is_empty)
+        is_open = self._part is _Part.REASONING or (
+            self._part is _Part.ACTION and not self._has_begun
+        )
         return is_open and not self.done
 
     @property
@@ -171,8 +173,10 @@ class ActionReader:
         """Let the label say what begins."""
         match label.lastgroup:
             case "action" | "inline" | "bare":
+                self._has_begun = False
                 self._part, self._read = _Part.ACTION, read_action
             case "native":
+                self._has_begun = False
                 self._part, self._read = _Part.ACTION, read_native
             case "answer" | "marker":
                 self._part = _Part.ANSWER
@@ -210,6 +214,7 @@ class ActionReader:
         """Gather the action until its object is complete, or the reply is; then read it."""
         more, self._at = self._text[self._at :], len(self._text)
         self._written.append(more)
+        self._has_begun = self._has_begun or bool(more.strip())
         if not self._balance.is_complete(more) and not self._is_last:
             return
         written = "".join(self._written)

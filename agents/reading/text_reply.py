@@ -59,6 +59,7 @@ class ReplyReader:
         self._part = _Part.THOUGHT
         self._thought, self._answer = Trimmed(), Trimmed()
         self._tool: list[str] = []
+        self._is_named = False
         self._input: list[str] = []
         self._aloud = False
         self._held: list[str] = []
@@ -82,8 +83,7 @@ class ReplyReader:
     @property
     def takes_marks(self) -> bool:
         """Tell whether neither an action nor an answer has begun."""
-        is_named = any(part.strip() for part in self._tool)
-        is_open = self._part is _Part.THOUGHT or (self._part is _Part.ACTION and not is_named)
+        is_open = self._part is _Part.THOUGHT or (self._part is _Part.ACTION and not self._is_named)
         return is_open and not self.done
 
     @property
@@ -157,6 +157,7 @@ class ReplyReader:
                 self._add_thought(text)
             case _Part.ACTION:
                 self._tool.append(text)
+                self._is_named = self._is_named or bool(text.strip())
             case _Part.INPUT:
                 self._input.append(text)
             case _Part.ANSWER if self._held:
@@ -257,6 +258,7 @@ class ReplyReader:
 
     def _forget_action(self) -> None:
         self._tool.clear()
+        self._is_named = False
         self._input.clear()
 
     def _release(self) -> None:

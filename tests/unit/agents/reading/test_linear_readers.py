@@ -116,7 +116,7 @@ def test_four_times_the_reply_is_four_times_the_work(
 
     work, more_work = calls(make, before + once, size), calls(make, before + 4 * once, size)
 
-    assert more_work <= 5 * work + A_FEW_CALLS
+    assert more_work <= 7 * work + A_FEW_CALLS  # text is held back at first; a square is 16
 
 
 @pytest.mark.parametrize("before", ["", "Final Answer: a\nAction: b\n"])
