@@ -206,6 +206,7 @@ def _as_partial(outcome: Outcome, state: State) -> Outcome:
         message = f"Tool execution errors occurred. {len(failed)} of {len(calls)} calls failed."
     elif plans and plans[-1].get("unread"):
         message = "The planned tool calls could not be read, so no tool was used."
+        outcome = outcome.model_copy(update={"status": Status.EXHAUSTED})
     else:
         return outcome
     return outcome.model_copy(update={"partial": True, "message": message})

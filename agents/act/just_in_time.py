@@ -49,6 +49,9 @@ class JustInTimeAct:
         if turn.actions:
             yield from next_action(state, self.toolkit, self.model.control)
             return
+        if turn.thought is not None and turn.thought.calls:
+            yield from run_actions(turn.thought.calls, self.toolkit, self.model.control)
+            return
         try:
             step = "" if turn.thought is None else turn.thought.text
             tool = yield from self._choose(step, state)
@@ -129,8 +132,16 @@ def _only(system: str, asked: str) -> list[Message]:
 
 def _object(reply: str) -> dict[str, Any]:
     """Return the JSON object in a reply; raises InvalidInputs when there is none."""
-    said = part_thinking(reply).said
+    said = reply if _is_object(reply) else part_thinking(reply).said
     try:
         return read_loosely(said, max(0, said.find("{"))).value
     except ParseError as error:
         raise InvalidInputs(f"The inputs must be one JSON object. {error}") from None
+
+
+def _is_object(reply: str) -> bool:
+    """Tell whether a reply is a JSON object and nothing else: marks in its texts are none."""
+    try:
+        return isinstance(json.loads(reply), dict)
+    except (ValueError, RecursionError):
+        return False

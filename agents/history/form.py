@@ -11,7 +11,7 @@ TIMES = 3
 
 def is_unread(turn: Turn) -> bool:
     """Tell whether the turn's reply was no step, of which the model is told."""
-    if turn.thought is not None and turn.thought.text == UNREADABLE and not turn.actions:
+    if turn.thought is not None and turn.thought.text.startswith(UNREADABLE) and not turn.calls:
         return True
     seen = turn.last_observation
     return not turn.calls and seen is not None and seen.error == ErrorKind.PARSE_ERROR

@@ -111,7 +111,8 @@ class ActionReader:
         is_open = self._part is _Part.REASONING or (
             self._part is _Part.ACTION and not self._has_begun
         )
-        return is_open and not self.done
+        is_empty = not self._answer and not self._text[self._at :].strip()
+        return (is_open or (self._part is _Part.ANSWER and is_empty)) and not self.done
 
     @property
     def takes_inputs(self) -> bool:
@@ -163,11 +164,22 @@ class ActionReader:
     def _reason(self) -> Iterator[ThoughtDelta]:
         while MARKED.search(self._text, self._at) and (label := LABEL.search(self._text, self._at)):
             yield from self._show(self._text[self._at : label.start()])
+            self._at = label.start()
+            is_quoted = self._quotes(label)
+            if is_quoted is None:
+                return
             self._at = label.end()
+            if is_quoted:
+                yield from self._show(label[0])
+                continue
             self._turn_to(label)
             if self._part is not _Part.REASONING or self.done:
                 return
         yield from self._show(self._certain())
+
+    def _quotes(self, label: Match[str]) -> bool | None:
+        """Tell whether a label stands in what is only quoted; None while more text is to tell."""
+        return False
 
     def _turn_to(self, label: Match[str]) -> None:
         """Let the label say what begins."""

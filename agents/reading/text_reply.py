@@ -84,7 +84,8 @@ class ReplyReader:
     def takes_marks(self) -> bool:
         """Tell whether neither an action nor an answer has begun."""
         is_open = self._part is _Part.THOUGHT or (self._part is _Part.ACTION and not self._is_named)
-        return is_open and not self.done
+        is_empty = self._part is _Part.ANSWER and not (self._answer or self._held)
+        return (is_open or is_empty) and not self.done
 
     @property
     def takes_inputs(self) -> bool:

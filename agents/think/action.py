@@ -62,6 +62,10 @@ class ActionThink:
         node = concluded(reading, self.toolkit, cut=is_cut)
         if node is None and self._refuses(reading.thought, state):
             node = Thought(kind=ThoughtKind.THOUGHT, text=reading.thought)
+        if node is None and reading.prose and _is_nudged(state):
+            answer = reading.prose + (CUT_SHORT if is_cut else "")
+            yield AnswerDelta(text=answer)
+            node = Thought(kind=ThoughtKind.FINAL, text="", answer=answer)
         if node is None:
             node = yield from self._final(state, reading)
         yield ThoughtCompleted(node=node)
@@ -143,3 +147,9 @@ def complaint(thought: str) -> Observation:
 def is_refusal(thought: str) -> bool:
     """Tell whether a thought says in a few words that the model cannot do what is asked."""
     return len(thought) <= _REFUSAL_LENGTH and _REFUSAL.search(thought) is not None
+
+
+def _is_nudged(state: State) -> bool:
+    """Tell whether the turn before was a refusal, to which the model was shown its tools."""
+    before = state.turns[-2].last_observation if len(state.turns) > 1 else None
+    return before is not None and before.text == _NUDGE

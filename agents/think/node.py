@@ -7,13 +7,10 @@ from agents.contracts import Message, Purpose, Thought, ThoughtKind
 from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, goal_and_transcript, render
-from agents.reading.markup.marks import without_end_marks
-from agents.reading.markup.relabelled import prose_of
 from agents.reading.node_reply import UNREADABLE, NodeReader
-from agents.reading.thinking import part_thinking
 from agents.state import State
-from agents.text import CUT_SHORT, storable
-from agents.think.reply import is_asked_again
+from agents.text import CUT_SHORT
+from agents.think.reply import calls_of, is_asked_again, read_otherwise
 from agents.tools.toolkit import Toolkit
 
 _SKETCHED = 15
@@ -36,13 +33,28 @@ class NodeThink:
         messages = self._messages(state)
         call = yield from self.model.read(reader, messages, purpose=Purpose.THINK, as_json=True)
         node = reader.node
-        if node.text == UNREADABLE and is_asked_again(state) and (said := _prose(call.reply)):
-            node = Thought(kind=ThoughtKind.FINAL, text="", answer=said)
-            yield AnswerDelta(text=said)
+        if node.text == UNREADABLE and not call.is_cut:
+            node = self._otherwise(call.reply, state)
+            if node.answer:
+                yield AnswerDelta(text=node.answer)
         if call.is_cut and node.kind is ThoughtKind.FINAL:
             node = node.model_copy(update={"answer": node.answer + CUT_SHORT})
             yield AnswerDelta(text=CUT_SHORT)
         yield ThoughtCompleted(node=node)
+
+    def _otherwise(self, reply: str, state: State) -> Thought:
+        """Read a reply that is no node: an answer, a call, or at the second time what it says."""
+        habit = self.model.provider.thinks_first
+        reading = read_otherwise(reply, self.toolkit, thinks_first=habit)
+        calls = calls_of(reading.actions, self.toolkit)
+        if reading.answer:
+            return Thought(kind=ThoughtKind.FINAL, text=reading.thought, answer=reading.answer)
+        if reading.prose and is_asked_again(state):
+            return Thought(kind=ThoughtKind.FINAL, text=reading.aloud, answer=reading.prose)
+        if calls and all(self.toolkit.knows(call.tool) for call in calls):
+            return Thought(kind=ThoughtKind.ACTION, text=reading.thought, calls=calls)
+        text = "\n\n".join(filter(None, [UNREADABLE, reading.aloud]))
+        return Thought(kind=ThoughtKind.THOUGHT, text=text)
 
     def _messages(self, state: State) -> list[Message]:
         tools = self.toolkit.tools
@@ -52,8 +64,3 @@ class NodeThink:
         if is_asked_again(state):
             asked = f"{asked}\n\n{_WANTED}"
         return conversation(render("implicit/think", sketch=sketch, more=more), state, asked)
-
-
-def _prose(reply: str) -> str:
-    """Return what a reply that is no node says to a person."""
-    return prose_of(without_end_marks(part_thinking(storable(reply)).said))

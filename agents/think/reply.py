@@ -13,6 +13,7 @@ from agents.reading.markup.conclusion import Reading
 from agents.reading.markup.form import FormReader
 from agents.reading.markup.inputs import inputs_of
 from agents.reading.markup.reader import MarkedReader
+from agents.reading.text_reply import ReplyReader
 from agents.state import State
 from agents.tools.toolkit import Toolkit
 
@@ -44,6 +45,14 @@ def read_step(
     elif habit is None and not call.is_cut and call.stop_reason != "enough" and call.reply.strip():
         model.provider.learn_thinking(False)
     return reader.reading, call
+
+
+def read_otherwise(reply: str, toolkit: Toolkit, *, thinks_first: bool | None = None) -> Reading:
+    """Return what a complete reply comes to that is not of the form that was asked for."""
+    reader = MarkedReader(ReplyReader, toolkit.knows, thinks_first=thinks_first)
+    for _ in (*reader.feed(reply), *reader.finish()):
+        pass
+    return reader.reading
 
 
 def calls_of(actions: Sequence[WrittenAction], toolkit: Toolkit) -> tuple[ToolCall, ...]:

@@ -6,7 +6,16 @@ The action `complete` with the last goal is the answer; any other action is carr
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
-from agents.contracts import Image, Message, Purpose, Role, Thought, ThoughtKind, ToolCall
+from agents.contracts import (
+    Image,
+    Message,
+    ModelCall,
+    Purpose,
+    Role,
+    Thought,
+    ThoughtKind,
+    ToolCall,
+)
 from agents.errors import ToolNotFound
 from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.model.model import Model
@@ -14,12 +23,14 @@ from agents.model.tokens import tokens
 from agents.planning import GoalPlan, goal_plan_of
 from agents.prompting.prompts import conversation, enclosed, enclosed_goal, render
 from agents.prompting.window import Window, with_recent
+from agents.reading.markup.marks import begins_call, without_begin_marks
 from agents.reading.prose import Whole
 from agents.reading.structured.fields import complaints
 from agents.reading.structured.parse import Structured, parse_structured
 from agents.reading.structured.reply import StructuredReader
 from agents.state import State
 from agents.text import storable
+from agents.think.reply import calls_of, read_otherwise
 from agents.tools.finishing import COMPLETE
 from agents.tools.toolkit import Toolkit
 
@@ -59,12 +70,47 @@ class StructuredThink:
         messages = self._messages(state, plan)
         call = yield from self.model.read(reader, messages, purpose=Purpose.STEP, as_json=True)
         problems = self._problems(reader.reply, is_cut=call.is_cut and not reader.done)
-        reply: Structured | None = reader.reply
-        if problems:
-            reply = yield from self._repaired(call.reply, problems)
-        yield from self._concluded(reader, reply, plan)
+        other = self._otherwise(reader.reply, call, plan)
+        if other is None and problems:
+            other = yield from self._repaired(call.reply, problems, plan)
+        if isinstance(other, Thought):
+            if other.answer:
+                yield AnswerDelta(text=other.answer)
+            yield ThoughtCompleted(node=other)
+            return
+        yield from self._concluded(reader, other or (None if problems else reader.reply), plan)
 
-    def _repaired(self, raw: str, problems: list[str]) -> Generator[Event, None, Structured | None]:
+    def _otherwise(
+        self, reply: Structured, call: ModelCall, plan: GoalPlan | None, *, is_second: bool = False
+    ) -> Thought | None:
+        """Return the answer or the calls of a reply of another form, None where it is of this one.
+
+        What is said without any step is the answer where a step was asked for a second time.
+        """
+        if call.is_cut or reply.is_half or self._is_step(reply, call.reply):
+            return None
+        habit = self.model.provider.thinks_first
+        reading = read_otherwise(call.reply, self.toolkit, thinks_first=habit)
+        calls = calls_of(reading.actions, self.toolkit)
+        if answer := reading.answer or (reading.prose if is_second else ""):
+            if plan is None or plan.is_at_last:
+                return Thought(kind=ThoughtKind.FINAL, text=reading.thought, answer=answer)
+            calls = (ToolCall(tool=COMPLETE, inputs={"result": answer, "goal": plan.number}),)
+        if calls and all(self.toolkit.knows(one.tool) for one in calls):
+            return Thought(kind=ThoughtKind.ACTION, text=reading.thought, calls=calls)
+        return None
+
+    def _is_step(self, reply: Structured, raw: str) -> bool:
+        """Tell whether a reply is a step of the form that was asked for, or was meant for one."""
+        if reply.format != "json" or begins_call(raw):
+            return False
+        if reply.tool is None:
+            return isinstance((reply.value or {}).get("action"), dict)
+        return self.toolkit.knows(reply.tool)
+
+    def _repaired(
+        self, raw: str, problems: list[str], plan: GoalPlan | None
+    ) -> Generator[Event, None, Structured | Thought | None]:
         """Return the first repaired reply that can be read, None where none can."""
         cooler = replace(self.model, temperature=_REPAIR_TEMPERATURE)
         for _ in range(REPAIRS):
@@ -73,6 +119,8 @@ class StructuredThink:
             raw = call.reply
             reply = parse_structured(raw, self.toolkit.names)
             problems = self._problems(reply)
+            if other := self._otherwise(reply, call, plan, is_second=True):
+                return other
             if not problems:
                 return reply
         return None
@@ -152,7 +200,7 @@ def _result(reply: Structured) -> str:
     given = reply.parameters
     names = ("result", "answer", "summary", "final_answer", "message", "output", "text")
     found = next((given[name] for name in names if given.get(name)), "")
-    return str(found).strip()
+    return without_begin_marks(str(found)).strip()
 
 
 def _last_picture(state: State) -> tuple[Image, ...]:

@@ -4,10 +4,9 @@ A model says the same reply whatever it is asked, so an answer that is taken aft
 is one, too. The tools are those that were offered; what ran is what counts, so a call that names a
 tool that was not, or that lacks an input, is an honest end.
 
-Those that ask for labels, or for JSON behind a label, play every case. The others ask for a form of
-their own, which these replies do not have, and are not played: planned for one object of a thought
-and an action, implicit for nodes that name no tool, rewoo and plan_execute for a plan. No case is
-an exception.
+All policies that go step by step play every case, also where it is not of the form that a policy
+asks for. Those that make their calls in one go play the cases without a call: a call alone is no
+plan. No case is an exception.
 """
 
 import random
@@ -45,8 +44,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "explicit": {},
     "reflexion": {},
     "self_repair": {"backoff_seconds": 0},
+    "implicit": {},
+    "planned": {},
 }
-"""The policies that read any text, with the settings that make them wait for nothing."""
+"""The policies that go step by step, with the settings that make them wait for nothing."""
+
+IN_ONE_GO = ("plan_execute", "rewoo")
 
 _CUTS = 3
 _TURNS = 8
@@ -74,7 +77,8 @@ class Parrot(Provider):
 
 def play(case: Case) -> dict[str, str]:
     """Return what is wrong with each policy's outcome; that of the first pieces that differ."""
-    return {policy: _first_wrong(policy, case) for policy in SETTINGS}
+    policies = [*SETTINGS] if case["expect"]["calls"] else [*SETTINGS, *IN_ONE_GO]
+    return {policy: _first_wrong(policy, case) for policy in policies}
 
 
 def _first_wrong(policy: str, case: Case) -> str:
@@ -101,7 +105,7 @@ def _outcome(policy: str, case: Case, pieces: Sequence[str]) -> Outcome:
     toolkit = Toolkit(_tool(offered, ran) for offered in case.get("tools") or ())
     control = Control()
     parts = Parts(Model(Parrot(pieces), control), toolkit, Limits(max_turns=_TURNS))
-    built = build(PolicySpec(policy=policy, settings=SETTINGS[policy]), parts)
+    built = build(PolicySpec(policy=policy, settings=SETTINGS.get(policy, {})), parts)
     state = State("What is asked?")
     shown: list[str] = []
     with closing(_events(loop.run(built, state, control))) as events:

@@ -5,10 +5,17 @@ from collections.abc import Callable, Iterable, Iterator
 
 from agents.events import AnswerDelta, Event, ThoughtDelta
 from agents.reading.action_reply import ActionReader
+from agents.reading.markup.all_said import AllSaid, Aloud
+from agents.reading.markup.marks import without_begin_marks
 from agents.reading.markup.reader import MarkedReader
 from agents.reading.markup.shapes import Known
 from agents.reading.trimmed import Trimmed
 
+_LABEL = re.compile(
+    r"\A\s*(?:[*_]{0,3}(?:(?:final[ _-]?)?answer|thought)[*_]{0,3}[ \t]?[:\uff1a][*_]{0,3}"
+    r"|(?:\#{1,3}[ \t]|[*_]{2,3})final[ _-]?answer[*_]{0,3}[ \t]*\n)\s*",
+    re.IGNORECASE,
+)
 Show = Callable[[str], Event]
 """Makes an event of a piece of text."""
 
@@ -22,18 +29,6 @@ _CALL = re.compile(
 def no_tool(name: str) -> bool:
     """Say of every name that it is no tool's: none can be called any more."""
     return False
-
-
-class _Aloud(ThoughtDelta):
-    """What was thought aloud, and not merely said without a label."""
-
-
-class _AllSaid(ActionReader):
-    """Read a step, and tell what is thought aloud from what is said."""
-
-    def think_aloud(self, text: str) -> Iterator[ThoughtDelta]:
-        """Show it apart; it is no part of what is said."""
-        yield _Aloud(text=text)
 
 
 class AnswerReader:
@@ -54,7 +49,7 @@ class AnswerReader:
         self.said, self.thought = Trimmed(), Trimmed()
         self._show, self._think = show, think
         self._has_tools = known is not no_tool
-        self._form = _AllSaid()
+        self._form = AllSaid()
         self._reader = MarkedReader(self._made, known, thinks_first=thinks_first)
         self._unlabelled: list[str] = []
         self._held = ""
@@ -87,7 +82,8 @@ class AnswerReader:
         held, self._held = "".join([*self._hidden, self._held]), ""
         if self.has_call:
             return
-        if self.said or reading.prose or not self._has_tools:
+        is_answer = bool(reading.answer) and not self.said
+        if not is_answer and (self.said or reading.prose or not self._has_tools):
             yield from self._said(held)
         if not self.said:
             yield from self._said(reading.answer or reading.prose or self._unlabelled_answer)
@@ -99,13 +95,13 @@ class AnswerReader:
 
     def _made(self) -> ActionReader:
         """Begin to read: what was said before turned out to be thought."""
-        self._form = _AllSaid()
+        self._form = AllSaid()
         self.said, self._held, self._hidden, self._unlabelled = Trimmed(), "", [], []
         return self._form
 
     def _shown(self, events: Iterable[ThoughtDelta | AnswerDelta]) -> Iterator[Event]:
         for event in events:
-            if isinstance(event, _Aloud):
+            if isinstance(event, Aloud):
                 yield from self._aloud(event.text)
             elif isinstance(event, AnswerDelta):
                 yield from self._answer(event.text)
@@ -146,5 +142,8 @@ class AnswerReader:
         yield from self._said(text)
 
     def _said(self, text: str) -> Iterator[Event]:
+        if not self.said:
+            while (bare := _LABEL.sub("", without_begin_marks(text))) != text:
+                text = bare
         if text and (shown := self.said.add(text)):
             yield self._show(shown)

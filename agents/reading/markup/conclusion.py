@@ -9,7 +9,7 @@ from agents.reading.action import WrittenAction
 from agents.reading.action_reply import ActionReply
 from agents.reading.markup.calls import Calls, read_calls
 from agents.reading.markup.inputs import unquoted
-from agents.reading.markup.marks import without_end_marks
+from agents.reading.markup.marks import without_begin_marks, without_end_marks
 from agents.reading.markup.relabelled import prose_of, read_relabelled
 from agents.reading.markup.second_look import said_in_object, unmarked_calls
 from agents.reading.markup.shapes import Known
@@ -49,7 +49,7 @@ class Reading:
 
     `actions` are to be carried out in their order; `answer` is for the person; `broken` is what was
     meant for an action and cannot be read, `error` why not; `prose` is a text without any step.
-    `shown` is what of an answer was shown while it came.
+    `shown` is what of an answer was shown while it came, `aloud` what was thought apart.
     """
 
     thought: str = ""
@@ -59,6 +59,7 @@ class Reading:
     error: str = ""
     prose: str = ""
     shown: str = ""
+    aloud: str = ""
 
     def unshown(self, answer: str) -> str:
         """Return what is still to be shown of an answer."""
@@ -181,5 +182,6 @@ def _text(inputs: dict[str, Any] | str) -> str:
 
 def _cleaned(answer: str) -> str:
     """Return an answer without a label before it and without marks behind it."""
+    answer = without_begin_marks(answer)
     label = _LABEL.match(answer)
     return without_end_marks(answer if label is None else answer[label.end() :]).strip()

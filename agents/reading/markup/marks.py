@@ -32,6 +32,7 @@ MARK = re.compile(
 MESSAGE = re.compile(r"<\|message\|>", re.IGNORECASE)
 """What ends the header of one of Harmony's messages."""
 
+_CALL_ENDS = re.compile(r"</?\|?tool_calls?\|?>|\[/?TOOL_CALLS\]", re.IGNORECASE)
 _LONGEST = 140
 _SO_FAR = re.compile(
     r"<(?:/?[^<>\s\d=`\"'][^<>\n`]{0,130})?\Z|\[/?[A-Z_]{0,12}\Z"
@@ -50,6 +51,22 @@ def certain_end(text: str, at: int) -> int:
             end = begin.start()
             break
     return end - (end > at and text[end - 1] == "`")
+
+
+def begins_call(text: str) -> bool:
+    """Tell whether a call in a family's markup begins before any object of JSON does."""
+    end = text.find("{")
+    before = MARK.finditer(text, 0, len(text) if end < 0 else end)
+    return any(mark.lastgroup == "call" for mark in before)
+
+
+def without_begin_marks(text: str) -> str:
+    """Return a text without the marks and the space at its beginning."""
+    at = len(text) - len(text.lstrip())
+    while mark := MARK.match(text, at) or _CALL_ENDS.match(text, at):
+        rest = text[mark.end() :]
+        at = len(text) - len(rest.lstrip())
+    return text[at:]
 
 
 def without_end_marks(text: str) -> str:

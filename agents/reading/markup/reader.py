@@ -6,6 +6,7 @@ for its template opened one, nothing before the closing mark counts: it is read 
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from enum import Enum, auto
 
 from agents.events import AnswerDelta, ThoughtDelta
@@ -83,10 +84,9 @@ class MarkedReader:
             yield from self._kept(self._read_as_said())
         yield from self._end_ahead()
         yield from self._form.finish(is_cut=is_cut and not self._calls)
-        said, calls = "".join(self._said), "".join(self._calls)
-        self.reading = concluded(
-            self._form.reply, said, calls, "".join(self._aloud), self._known, is_cut=is_cut
-        )
+        said, calls, aloud = ("".join(each) for each in (self._said, self._calls, self._aloud))
+        reading = concluded(self._form.reply, said, calls, aloud, self._known, is_cut=is_cut)
+        self.reading = replace(reading, aloud=aloud.strip())
         self._mode = _Mode.OVER
 
     def _kept(self, events: Iterator[Shown]) -> Iterator[Shown]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from agents.events import AnswerDelta, ThoughtDelta
 from agents.reading.json_stream import ObjectReader
+from agents.reading.markup.marks import begins_call
 from agents.reading.structured.parse import Structured, parse_structured
 from agents.reading.trimmed import Trimmed
 from agents.text import storable
@@ -34,11 +35,14 @@ class StructuredReader:
         self._raw: list[str] = []
         self._shown = Trimmed()
         self._is_aloud = False
+        self._is_marked: bool | None = None
 
     @property
     def done(self) -> bool:
-        """Tell whether nothing that follows can matter."""
-        return self._object.done
+        """Tell whether nothing that follows can matter; in a family's markup, more calls may."""
+        if self._object.done and self._is_marked is None:
+            self._is_marked = begins_call(self.raw)
+        return self._object.done and not self._is_marked
 
     @property
     def raw(self) -> str:

@@ -181,7 +181,7 @@ def check_planning(case: Case) -> str | None:
 
 def check_repair(case: Case) -> str | None:
     """Play a model that never writes what can be read."""
-    played = _play(["no", "no", "no", SUMMARY])
+    played = _play([*["{}"] * 3, SUMMARY])
     assert played.purposes().count("repair") == case["expected"]["repair_calls"]
     assert not played.is_success
     assert played.outcome.partial

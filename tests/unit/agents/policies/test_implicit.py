@@ -174,3 +174,17 @@ def test_a_model_that_is_down_is_no_thought(implicit: Any) -> None:
     assert (played.outcome.status, played.outcome.reason) == (Status.FAILED, EndReason.PROVIDER)
     assert played.outcome.message == "nobody there"
     assert played.state.turns[0].thought.kind is ThoughtKind.ACTION
+
+
+def test_an_answer_behind_a_label_is_one_at_once(implicit: Any) -> None:
+    played = implicit.play(["Thought: I know it.\nFinal Answer: sent"])
+
+    assert (played.outcome.answer, len(played.calls)) == ("sent", 1)
+
+
+def test_a_call_in_the_markup_of_a_family_is_carried_out_without_a_choice(implicit: Any) -> None:
+    call = '<tool_call>{"name": "search", "arguments": {"query": "hi"}}</tool_call>'
+    played = implicit.play([call, DONE])
+
+    assert played.state.turns[0].actions[0].call == ToolCall(tool="search", inputs={"query": "hi"})
+    assert [call.purpose for call in played.calls] == ["think", "think"]

@@ -68,13 +68,39 @@ def test_a_repair_is_told_what_is_wrong(play: Play, reply: str, complaint: str) 
 
 
 def test_two_repairs_in_vain_end_the_run_with_the_best_partial_answer(play: Play) -> None:
-    played = play("no", "no", "no", SUMMARY)
+    played = play("{}", "{}", "{}", SUMMARY)
 
     outcome = played.outcome
     assert purposes(played) == ["step", "repair", "repair", "summarize"]
     assert (outcome.status, outcome.reason) == (Status.EXHAUSTED, EndReason.FAILURES)
     assert (outcome.answer, outcome.partial) == (SUMMARY, True)
     assert "could not be read" in outcome.message
+
+
+def test_what_is_said_in_place_of_a_step_is_the_answer_at_the_second_time(play: Play) -> None:
+    played = play("Hello! How can I help?", "Hello! How can I help?")
+
+    assert purposes(played) == ["step", "repair"]
+    assert (played.outcome.status, played.outcome.partial) == (Status.SUCCEEDED, False)
+    assert played.outcome.answer == "Hello! How can I help?"
+
+
+def test_an_answer_with_a_label_is_one_at_once(play: Play) -> None:
+    played = play("Thought: I know it.\nFinal Answer: Paris")
+
+    assert purposes(played) == ["step"]
+    assert played.outcome.answer == "Paris"
+
+
+def test_calls_in_the_markup_of_a_family_are_carried_out(play: Play) -> None:
+    calls = "".join(
+        f'<tool_call>{{"name": "add", "arguments": {{"left": {left}}}}}</tool_call>\n'
+        for left in (1, 2)
+    )
+    played = play(calls, DONE)
+
+    assert purposes(played) == ["step", "step"]
+    assert [seen.text for seen in observations(played)][:2] == ["2", "3"]
 
 
 def test_an_unknown_tool_and_wrong_inputs_are_observed_and_the_run_goes_on(play: Play) -> None:
