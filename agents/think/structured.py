@@ -70,7 +70,7 @@ class StructuredThink:
         messages = self._messages(state, plan)
         call = yield from self.model.read(reader, messages, purpose=Purpose.STEP, as_json=True)
         problems = self._problems(reader.reply, is_cut=call.is_cut and not reader.done)
-        other = self._otherwise(reader.reply, call, plan)
+        other: Structured | Thought | None = self._otherwise(reader.reply, call, plan)
         if other is None and problems:
             other = yield from self._repaired(call.reply, problems, plan)
         if isinstance(other, Thought):
