@@ -1,5 +1,9 @@
-"""How deep JSON may be nested: what is deeper breaks whoever walks along it level by level."""
+"""How JSON is nested: how deep it may be, and where an object that comes in chunks ends.
 
+What is too deep breaks whoever walks along it level by level.
+"""
+
+import re
 from typing import Any
 
 DEEPEST = 100
@@ -7,6 +11,7 @@ DEEPEST = 100
 
 CUT = "[nested too deep]"
 _CONTAINERS = (dict, list, tuple)
+_IN_STRING, _IN_OBJECT = re.compile(r'["\\]'), re.compile(r'["{}]')
 
 
 def is_too_deep(value: Any) -> bool:
@@ -25,6 +30,39 @@ def bounded(value: Any) -> Any:
     So it can be stored and shown, and is refused wherever it is checked.
     """
     return _cut(value, DEEPEST + 1) if is_too_deep(value) else value
+
+
+class Balance:
+    """Follow the brackets of the first object in a text that comes in chunks."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._has_begun = False
+        self._in_string = False
+        self._is_escaped = False
+        self._taken = 0
+        self.end: int | None = None
+        """Where in the whole text the object ended, None before it has."""
+
+    def is_complete(self, text: str) -> bool:
+        """Take more of the text; tell whether the object has ended."""
+        before, self._taken = self._taken, self._taken + len(text)
+        at = int(self._is_escaped and bool(text))
+        self._is_escaped = self._is_escaped and not text
+        while mark := (_IN_STRING if self._in_string else _IN_OBJECT).search(text, at):
+            char, at = mark[0], mark.end()
+            if char == '"':
+                self._in_string = self._has_begun and not self._in_string
+            elif char == "\\":
+                self._is_escaped = at == len(text)
+                at += 1
+            elif self._has_begun or char == "{":
+                self._has_begun = True
+                self._depth += 1 if char == "{" else -1
+                if self._depth == 0:
+                    self.end = before + at
+                    return True
+        return False
 
 
 def _cut(value: Any, levels: int) -> Any:

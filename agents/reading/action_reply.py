@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from agents.errors import ParseError
 from agents.events import AnswerDelta, ThoughtDelta
+from agents.nesting import Balance
 from agents.reading.action import WrittenAction, read_action, read_native
-from agents.reading.json_stream import Balance
 from agents.reading.markup.action_marks import (
     ANSWER_LABEL,
     ANSWER_MARK,

@@ -4,7 +4,6 @@ The object may stand in a fence, in prose or after `<think>`, may hold raw newli
 quotes, and need not end well. No character is looked at more than a few times.
 """
 
-import re
 from collections.abc import Generator
 from itertools import groupby
 from typing import NamedTuple
@@ -15,7 +14,6 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _SPACE = " \t\r\n"
 _HEX = frozenset("0123456789abcdefABCDEF")
 _SCALAR_LIMIT = 100
-_IN_STRING, _IN_OBJECT = re.compile(r'["\\]'), re.compile(r'["{}]')
 _UNKNOWN = "\ufffd"
 
 _Chars = Generator[None, str, None]
@@ -230,36 +228,3 @@ def _joined(found: list[Field]) -> list[Field]:
     for (name, is_end), fields in groupby(found, key=lambda field: (field.name, field.is_end)):
         joined.append(Field(name, "".join(field.text for field in fields), is_end))
     return joined
-
-
-class Balance:
-    """Follow the brackets of the first object in a text that comes in chunks."""
-
-    def __init__(self) -> None:
-        self._depth = 0
-        self._has_begun = False
-        self._in_string = False
-        self._is_escaped = False
-        self._taken = 0
-        self.end: int | None = None
-        """Where in the whole text the object ended, None before it has."""
-
-    def is_complete(self, text: str) -> bool:
-        """Take more of the text; tell whether the object has ended."""
-        before, self._taken = self._taken, self._taken + len(text)
-        at = int(self._is_escaped and bool(text))
-        self._is_escaped = self._is_escaped and not text
-        while mark := (_IN_STRING if self._in_string else _IN_OBJECT).search(text, at):
-            char, at = mark[0], mark.end()
-            if char == '"':
-                self._in_string = self._has_begun and not self._in_string
-            elif char == "\\":
-                self._is_escaped = at == len(text)
-                at += 1
-            elif self._has_begun or char == "{":
-                self._has_begun = True
-                self._depth += 1 if char == "{" else -1
-                if self._depth == 0:
-                    self.end = before + at
-                    return True
-        return False

@@ -8,10 +8,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from agents.nesting import Balance
 from agents.providers.base import UNFIT, CallDelta, NativeCall, inputs_of
 
 NAMESPACES = ("functions.", "default_api.")
 """What OpenAI's and Gemini's models put before a name as they have learnt it."""
+_A_FEW = 16
+"""The characters that are looked at again with each piece: an empty object, and space around it."""
+_LONGEST_PLACE = 100
 
 
 class NativeCalls:
@@ -19,6 +23,8 @@ class NativeCalls:
 
     def __init__(self) -> None:
         self._calls: list[_Begun] = []
+        self._by_place: dict[object, _Begun] = {}
+        self._by_id: dict[str, _Begun] = {}
 
     def __bool__(self) -> bool:
         return bool(self._calls)
@@ -33,11 +39,11 @@ class NativeCalls:
         text = _text(arguments)
         given = _named(name)
         known = str(call_id) if isinstance(call_id, str | int) else ""
-        call = self._begun_by(_digits(place), known, given, text)
-        if call is None:
-            call = _Begun(len(self._calls), _digits(place))
-            self._calls.append(call)
+        there = _place(place)
+        call = self._begun_by(there, known, given, text) or self._begin(there)
         call.id, call.name = call.id or known, call.name or given
+        if call.id:
+            self._by_id.setdefault(call.id, call)
         if not (text := call.grow(text)) and not given:
             return None
         return CallDelta(index=call.index, name=call.name, text=text)
@@ -62,29 +68,41 @@ class NativeCalls:
 
     def _begun_by(self, place: object, call_id: str, name: str, text: str) -> "_Begun | None":
         """Return the call that the piece goes on with, None where it begins another."""
-        here = [call for call in self._calls if place is not None and call.place == place]
+        here = self._by_place.get(place)
         if call_id:
-            same = [call for call in self._calls if call.id == call_id]
-            return next((call for call in same or here if call.id in (call_id, "")), None)
+            is_named_later = here is not None and not here.id
+            return self._by_id.get(call_id) or (here if is_named_later else None)
         if not self._calls:
             return None
-        last = here[-1] if here else self._calls[-1]
+        last = here or self._calls[-1]
         if not name:
             return last if here or not text or not last.is_whole else None
-        is_other_place = place is not None and not here
+        is_other_place = place is not None and here is None
         if is_other_place or (last.name and last.name != name) or (text and last.is_whole):
             return None
         return last
+
+    def _begin(self, place: object) -> "_Begun":
+        call = _Begun(len(self._calls))
+        self._calls.append(call)
+        if place is not None:
+            self._by_place[place] = call
+        return call
 
 
 class _Begun:
     """A call of which more may come."""
 
-    def __init__(self, index: int, place: object) -> None:
-        self.index, self.place = index, place
+    def __init__(self, index: int) -> None:
+        self.index = index
         self.id = self.name = ""
         self.kept: list[dict[str, Any]] = []
+        self._begin_arguments()
+
+    def _begin_arguments(self) -> None:
         self._texts: list[str] = []
+        self._size = 0
+        self._balance = Balance()
 
     @property
     def arguments(self) -> str:
@@ -92,18 +110,24 @@ class _Begun:
 
     @property
     def is_whole(self) -> bool:
-        return bool(self._texts) and inputs_of(self.arguments) is not None
+        """Tell whether the arguments have ended: what came in one piece is read, once."""
+        if len(self._texts) == 1:
+            return inputs_of(self._texts[0]) is not None
+        return self._balance.end is not None
 
     def grow(self, text: str) -> str:
         """Take more of the arguments; return what is new, for some servers say all of it again."""
-        if text[:1] == "{" and self._texts:
+        if text[:1] == "{" and 0 < self._size <= max(len(text), _A_FEW):
             so_far = self.arguments
             if text.startswith(so_far) and so_far[:1] == "{":
                 text = text[len(so_far) :]
             elif so_far.strip() == "{}":
-                self._texts = []
+                self._begin_arguments()
         if text:
             self._texts.append(text)
+            self._size += len(text)
+            if self._balance.end is None:
+                self._balance.is_complete(text)
         return text
 
 
@@ -119,6 +143,9 @@ def _named(name: object) -> str:
     return next((text.removeprefix(space) for space in NAMESPACES if text.startswith(space)), text)
 
 
-def _digits(place: object) -> object:
+def _place(place: object) -> object:
     """Return a place as it is compared: some servers write the number as text."""
-    return int(place) if isinstance(place, str) and place.isdecimal() else place
+    if isinstance(place, str):
+        text = place[:_LONGEST_PLACE]
+        return int(text) if text.isdecimal() else text
+    return place if isinstance(place, int | float) else None
