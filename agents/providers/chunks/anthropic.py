@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.errors import ProviderTruncated
 from agents.providers.wire.faults import Faults
-from agents.providers.wire.replies import ChunkReader, Said, total
+from agents.providers.wire.replies import ENTRY, ChunkReader, Said, total
 
 REPLY = "reply_in_json"
 """The tool whose arguments are the reply, where a schema was asked for."""
@@ -68,9 +68,11 @@ class MessageReply(ChunkReader):
                 return self.said(block.get("text"))
             case "thinking":
                 self._thoughts[index] = {"type": "thinking", "thinking": [], "signature": []}
-                self._keep(index, "signature", block.get("signature"))
+                self.grow(ENTRY)
+                self._sign(index, block.get("signature"))
                 return self._thought(index, block.get("thinking"))
             case "redacted_thinking":
+                self.kept(block)
                 self._thoughts[index] = dict(block)
             case "tool_use" if block["name"] == REPLY:
                 self._replying.add(index)
@@ -90,7 +92,7 @@ class MessageReply(ChunkReader):
             case "thinking_delta":
                 return self._thought(index, delta["thinking"])
             case "signature_delta":
-                self._keep(index, "signature", delta["signature"])
+                self._sign(index, delta["signature"])
             case "input_json_delta" if index in self._replying:
                 return self.said(delta["partial_json"])
             case "input_json_delta" if index in self._called:
@@ -100,6 +102,10 @@ class MessageReply(ChunkReader):
     def _thought(self, index: int, text: Any) -> Said:
         self._keep(index, "thinking", text)
         return self.said(text, "reasoning")
+
+    def _sign(self, index: int, signature: Any) -> None:
+        self.grow(len(signature or ""))
+        self._keep(index, "signature", signature)
 
     def _keep(self, index: int, part: str, text: Any) -> None:
         if text and isinstance(kept := self._thoughts.get(index, {}).get(part), list):

@@ -56,6 +56,7 @@ class Response(ChunkReader):
         call = part.get("functionCall")
         said = [] if call is None else self._call(call)
         if (signature := part.get(SIGNATURE)) and call:
+            self.kept(signature)
             self.calls.keep({SIGNATURE: signature})
         return said + self.said(part.get("text"), "reasoning" if part.get("thought") else "answer")
 
@@ -70,6 +71,7 @@ class Response(ChunkReader):
             return []
         for piece in call.get("partialArgs") or ():
             self._pieced.take(piece)
+            self.grow(0, held=self._pieced.size)
         if call.get("willContinue"):
             return said
         whole, self._pieced = self._pieced.value, None

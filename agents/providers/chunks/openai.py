@@ -3,16 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agents.providers.wire.faults import Faults
+from agents.providers.chunks.details import Details
+from agents.providers.wire.faults import MAX_WORDS, Faults
 from agents.providers.wire.replies import ChunkReader, Said, total
 
 _LEGACY = "function_call"
 """The place of the one call of the protocol before there were several."""
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 """The fields that thoughts come in; a server that fills two says the same in both."""
-
-_SAID = ("text", "summary")
-"""The fields of a detail that are pieces of text."""
 
 
 class Completion(ChunkReader):
@@ -41,7 +39,7 @@ class Completion(ChunkReader):
         super().__init__(faults)
         self._choice: object = None
         self._aloud: list[str] = []
-        self._details: list[dict[str, Any]] = []
+        self._details = Details()
 
     def read(self, chunk: dict[str, Any]) -> Said:
         """Read one chunk; a whole completion is a chunk whose message is the delta."""
@@ -97,7 +95,7 @@ class Completion(ChunkReader):
             self._aloud.append(thought)
             said = self.said(thought, "reasoning") + said
         if details := delta.get("reasoning_details"):
-            said += self._detailed(details, is_said=bool(thought))
+            said += self._detailed(details, thought or "")
         if refusal := delta.get("refusal"):
             self._refuse(refusal)
         for call in delta.get("tool_calls") or ():
@@ -112,6 +110,7 @@ class Completion(ChunkReader):
             call.get("index"), function.get("name"), function.get("arguments"), call.get("id")
         )
         if extra := call.get("extra_content"):  # Gemini's signature, at its OpenAI address
+            self.kept(extra)
             self.calls.keep({"extra_content": extra})
         return said
 
@@ -131,29 +130,30 @@ class Completion(ChunkReader):
                     self._refuse(part.get("refusal"))
         return said
 
-    def _detailed(self, details: list[dict[str, Any]], *, is_said: bool) -> Said:
-        """Keep thoughts in detail; they are said here only where no other field says them."""
+    def _detailed(self, details: list[dict[str, Any]], thought: str) -> Said:
+        """Keep thoughts in detail; they are said here only where `thought` does not say them."""
         said: Said = []
+        kept, counted = 0, len(thought)
         for detail in details:
-            if not is_said:
-                said += self.said(detail.get("text") or detail.get("summary"), "reasoning")
-            last = self._details[-1] if self._details else {}
-            if _is_same(last, detail):
-                self._details[-1] = _joined(last, detail)
-            else:
-                self._details.append(detail)
+            kept += self._details.take(detail)
+            if not thought:
+                text = detail.get("text") or detail.get("summary") or ""
+                said += self.said(text, "reasoning")
+                counted += len(text)
+        self.grow(max(0, kept - counted))
         return said
 
     def wanted_back(self) -> list[dict[str, Any]]:
         """Return the model's thoughts, which some servers ask for behind the results of calls."""
         if self._details:
-            return [{"reasoning_details": self._details}]
+            return [{"reasoning_details": self._details.whole}]
         return [{"reasoning_content": "".join(self._aloud)}] if self._aloud else []
 
     def _refuse(self, text: Any) -> None:
         if text:
-            self._grow(text)
-            self.withheld += text
+            self.grow(len(text))
+            if len(self.withheld) < MAX_WORDS:
+                self.withheld += text
 
     def _count(self, usage: dict[str, Any]) -> None:
         """Count thoughts as output, which xAI counts beside it: its total says so."""
@@ -175,14 +175,3 @@ def _detail(usage: Mapping[str, Any], details: str, name: str) -> Any:
 
 def _texts(parts: Any) -> Iterator[Any]:
     return (part.get("text") for part in parts)
-
-
-def _is_same(last: Mapping[str, Any], more: Mapping[str, Any]) -> bool:
-    """Tell whether a detail goes on with the one before it."""
-    is_text = any(isinstance(last.get(n), str) and isinstance(more.get(n), str) for n in _SAID)
-    return is_text and all(last.get(name) == more.get(name) for name in ("type", "index"))
-
-
-def _joined(last: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    texts = {n: (last.get(n) or "") + (more.get(n) or "") for n in _SAID if n in last or n in more}
-    return {**last, **more, **texts}

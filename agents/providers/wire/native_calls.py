@@ -26,8 +26,8 @@ class NativeCalls:
         self._by_place: dict[object, _Begun] = {}
         self._by_id: dict[str, _Begun] = {}
 
-    def __bool__(self) -> bool:
-        return bool(self._calls)
+    def __len__(self) -> int:
+        return len(self._calls)
 
     def take(
         self, place: object = None, name: object = None, arguments: Any = None, call_id: Any = None

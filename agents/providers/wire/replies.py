@@ -21,6 +21,8 @@ from agents.providers.wire.sse import MAX_EVENT, events
 
 MAX_REPLY = 1_000_000
 """The characters that one reply may have; a model that says more does not stop by itself."""
+ENTRY = 64
+"""The characters that a call, a thought or a detail counts for, beside what it says."""
 MAX_COUNT = 2**31 - 1
 BLANKS = b" \t\r\n\xef\xbb\xbf"
 """White space and the bytes of a byte order mark, which some servers begin with."""
@@ -137,22 +139,33 @@ class ChunkReader(ABC):
             raise TypeError(kind)
         if self._held or UNFIT.search(text):
             text = self._fit(text, kind)
-        self._grow(text)
+        self.grow(len(text))
         return [Token(text=text, kind=kind)] if text else []
 
     def called(
         self, place: object = None, name: object = None, arguments: Any = None, call_id: Any = None
     ) -> Said:
         """Take a piece of a call that the model makes in its server's own way."""
+        before = len(self.calls)
         delta = self.calls.take(place, name, arguments, call_id)
+        if len(self.calls) > before:
+            self.grow(ENTRY + len(str(call_id or "")))
         if delta is None:
             return []
-        self._grow(delta.name + delta.text)
+        self.grow(len(delta.name + delta.text))
         return [delta]
 
-    def _grow(self, text: str) -> None:
-        self._size += len(text)
-        if self._size > MAX_REPLY:
+    def kept(self, item: Any) -> None:
+        """Count what is kept to be sent back, as JSON; it may be no longer than a reply either."""
+        self.grow(ENTRY + len(json.dumps(item, ensure_ascii=False)))
+
+    def grow(self, size: int, *, held: int = 0) -> None:
+        """Count so many characters more; `held` are others that are counted when they are whole.
+
+        Raises ProviderEndless beyond MAX_REPLY.
+        """
+        self._size += size
+        if self._size + held > MAX_REPLY:
             raise ProviderEndless(
                 f"The model's reply is longer than {MAX_REPLY:,} characters; it does not stop."
             )
