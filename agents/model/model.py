@@ -10,10 +10,33 @@ from agents.errors import OutOfBudget
 from agents.events import Event, ModelCalled
 from agents.model.budget import Budget, Purse
 from agents.model.call import Call, Said
-from agents.providers.base import IsShown, ModelRequest, Provider, Token, ToolSchema, not_shown
+from agents.providers.base import (
+    REPLY_SHARE,
+    IsShown,
+    ModelRequest,
+    Provider,
+    Token,
+    ToolSchema,
+    not_shown,
+)
 
 RESERVED = Purpose.SUMMARIZE
 """The purpose of the one call that is made when the budget is used up: for a partial answer."""
+
+
+ANSWERS = frozenset(
+    {
+        Purpose.THINK,
+        Purpose.STEP,
+        Purpose.REPAIR,
+        Purpose.FINAL,
+        Purpose.WORK,
+        Purpose.SOLVE,
+        Purpose.SYNTHESIZE,
+        Purpose.SUMMARIZE,
+    }
+)
+"""The purposes of calls whose reply may be what the person reads; all others only think."""
 
 
 class Reader(Protocol):
@@ -39,12 +62,18 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Model:
-    """A provider bound to one run's control, sampling settings and budget."""
+    """A provider bound to one run's control, sampling settings and budget.
+
+    A reply may have `thought_tokens`, `answer_tokens` where a person may read it; `max_tokens` is
+    for every purpose, and comes first.
+    """
 
     provider: Provider
     control: Control
     temperature: float | None = None
     max_tokens: int | None = None
+    thought_tokens: int = 8_000
+    answer_tokens: int = 16_000
     budget: Purse = field(default_factory=Budget)
 
     def read(
@@ -121,7 +150,7 @@ class Model:
             as_json=as_json,
             stop=stop,
             temperature=self.temperature,
-            max_tokens=self.max_tokens,
+            max_tokens=self._most(purpose),
             reply_schema=reply_schema,
             tools=tools,
             tool_choice=tool_choice,
@@ -134,3 +163,9 @@ class Model:
         yield ModelCalled(call=record)
         if call.error is not None:
             raise call.error
+
+    def _most(self, purpose: Purpose) -> int:
+        """Return how many tokens a reply may have; models that think count their thoughts."""
+        by_purpose = self.answer_tokens if purpose in ANSWERS else self.thought_tokens
+        most, length = self.max_tokens or by_purpose, self.provider.context_length
+        return most if length is None else max(1, min(most, length // REPLY_SHARE))

@@ -223,6 +223,11 @@ class Managed(Provider):
         """Know it from now on."""
         self._provider.learn_thinking(is_first)
 
+    @property
+    def context_length(self) -> int | None:
+        """Return how many tokens the model takes."""
+        return self._provider.context_length
+
     def leave_out(self, parameters: Collection[str]) -> None:
         """Ask without these parameters from now on."""
         self._provider.leave_out(parameters)

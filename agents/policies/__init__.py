@@ -41,7 +41,12 @@ def build(spec: PolicySpec, parts: Parts) -> Policy:
         known = ", ".join(POLICIES)
         raise ConfigurationError(f"There is no policy {spec.policy!r}. There are: {known}.")
     _check_approve(spec, parts.toolkit)
-    parts = replace(parts, settings=spec.settings, approve=spec.approve)
+    model = replace(
+        parts.model,
+        thought_tokens=parts.limits.thought_tokens,
+        answer_tokens=parts.limits.answer_tokens,
+    )
+    parts = replace(parts, model=model, settings=spec.settings, approve=spec.approve)
     policy = with_goal(POLICIES[spec.policy])(parts)
     # Here and nowhere else, so that no policy can forget to fit, to ask, or to count.
     act = ApprovedAct(policy.act, parts.toolkit, parts.ask, parts.approve, OWN_STEPS)

@@ -11,7 +11,9 @@ from agents.providers.choice import ModelChoice
 class Limits(Value):
     """How far a run may go: turns, seconds in all, for one reply, and without a token.
 
-    `tokens` and `cost` (US dollars) are what all its calls may come to, None for no limit.
+    `tokens` and `cost` (US dollars) are what all its calls may come to, None for no limit. A reply
+    may have `thought_tokens`, `answer_tokens` where a person may read it, thinking included, and no
+    more than a quarter of what its model takes, where that is known.
     """
 
     max_turns: int = Field(default=10, ge=1, le=1000)
@@ -20,6 +22,8 @@ class Limits(Value):
     idle_seconds: float = Field(default=60.0, gt=0)
     tokens: int | None = Field(default=None, ge=1)
     cost: float | None = Field(default=None, gt=0)
+    thought_tokens: int = Field(default=8_000, ge=1)
+    answer_tokens: int = Field(default=16_000, ge=1)
 
 
 class PolicySpec(Value):

@@ -16,6 +16,9 @@ from agents.errors import ProviderRefused
 UNFIT = re.compile("[\x00\ud800-\udfff]")
 """What no text can hold that is to be stored."""
 
+REPLY_SHARE = 4
+"""A reply may take the fourth part of what its model takes in all; the rest is the request's."""
+
 IsShown = Callable[[], bool]
 """Tell whether something of the reply has been shown by now."""
 
@@ -159,6 +162,11 @@ class Provider(ABC):
     def learn_thinking(self, is_first: bool) -> None:
         """Know from now on whether the model's replies begin within a thought."""
         self._thinks_first = is_first
+
+    @property
+    def context_length(self) -> int | None:
+        """Return how many tokens the model takes, request and reply; None while it is not known."""
+        return None
 
     @abstractmethod
     def body(self, request: ModelRequest) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Any, ClassVar
 
 from agents.control import Control
+from agents.errors import ContextOverflow
 from agents.providers.base import (
     IsShown,
     ModelRequest,
@@ -18,6 +19,7 @@ from agents.providers.base import (
 from agents.providers.choice import Credentials
 from agents.providers.vendors import VENDORS, RemoteName
 from agents.providers.wire.faults import Faults
+from agents.providers.wire.output_bound import is_bound, refused_bound, within
 from agents.providers.wire.replies import ChunkReader, read_reply
 from agents.providers.wire.server import Send, shared
 
@@ -87,6 +89,9 @@ class RemoteProvider(Provider):
         That a model has no temperature to set is no fault of the request; a wrong one is. One that
         knows no tools is asked without them.
         """
+        bound = refused_bound(said, posted) if status in (400, 413, 422) else None
+        if bound is not None:
+            return bound
         if status in (400, 422) and "tools" in posted and _HAS_NO_TOOLS.search(said):
             return "tools"
         is_without = status in (400, 422) and "temperature" in posted and _HAS_NONE.search(said)
@@ -101,19 +106,30 @@ class RemoteProvider(Provider):
         """Return the JSON to post, without what the server has turned out not to take."""
         posted = self.parameters(request)
         for parameter in self._unwanted:
-            posted = self.without(posted, parameter)
+            posted = self._less(posted, parameter)
         return encoded(posted)
 
     def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
         """Post `body` once and yield the tokens of the reply, then its Finish.
 
-        Raises ParameterRefused for a parameter that the server does not take.
+        Raises ParameterRefused for a parameter that the server does not take. How much the model
+        takes is learnt from a request that is too long.
         """
         control.check()
         server = self._server
-        with server.posted(self.path(), body, control, self._mended, is_shown) as pieces:
-            yield from read_reply(pieces, self.reply(server.faults), pieces.end_soon)
-            pieces.drain()
+        try:
+            with server.posted(self.path(), body, control, self._mended, is_shown) as pieces:
+                yield from read_reply(pieces, self.reply(server.faults), pieces.end_soon)
+                pieces.drain()
+        except ContextOverflow as error:
+            if error.length is not None:
+                server.lengths[self.model] = error.length
+            raise
+
+    @property
+    def context_length(self) -> int | None:
+        """Return what is known by now of this model of the server."""
+        return self._server.lengths.get(self.model)
 
     def leave_out(self, parameters: Collection[str]) -> None:
         """Ask this model of the server without these parameters from now on."""
@@ -137,4 +153,8 @@ class RemoteProvider(Provider):
         parameter = self.refused(status, said, posted)
         if parameter is None:
             return None
-        return parameter, encoded(self.without(posted, parameter))
+        return parameter, encoded(self._less(posted, parameter))
+
+    def _less(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
+        is_reply = is_bound(parameter)
+        return within(posted, parameter) if is_reply else self.without(posted, parameter)

@@ -53,13 +53,14 @@ Name the parameter it is about and give the body without it, None where it is ab
 class Server:
     """Post to one server with one key; safe to share between threads.
 
-    `unwanted` holds, by model, the parameters that the server has turned out not to take. No
-    message of an error holds the key.
+    `unwanted` holds, by model, the parameters that the server has turned out not to take, `lengths`
+    how many tokens it has turned out to take. No message of an error holds the key.
     """
 
     def __init__(self, send: Send, faults: Faults) -> None:
         self.unwanted: dict[str, frozenset[str]] = {}
         self.thinks_first: dict[str, bool] = {}
+        self.lengths: dict[str, int] = {}
         self.place = faults.place
         self.faults = faults
         self._send = send

@@ -130,7 +130,9 @@ class Attempt:
         tools = tools_for(run, spec.tools, self._tools(), control)
         held.callback(tools.close)
         parts = Parts(
-            model=Model(provider, control, spec.model.temperature, spec.model.max_tokens, budget),
+            model=Model(
+                provider, control, spec.model.temperature, spec.model.max_tokens, budget=budget
+            ),
             toolkit=tools,
             limits=spec.limits,
             ask=Asker(run, self._channel, control),
