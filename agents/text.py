@@ -5,6 +5,9 @@ import re
 CUT_SHORT = "\n\n*The answer ends here: the model stopped before it was complete.*"
 """What stands below an answer that is cut; it is known by that, from the record as well."""
 
+REPEATED = "\n\n*The model said the same again and again here, and was stopped.*"
+"""What stands below a thought or an answer that is cut because it only repeated itself."""
+
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n?(.*)\Z", re.DOTALL)
 _LEFT_OUT = "\n[...]\n"
@@ -20,7 +23,7 @@ def storable(text: str) -> str:
 
 def is_cut_short(answer: str) -> bool:
     """Tell whether an answer says below itself that it is cut."""
-    return answer.endswith(CUT_SHORT.strip())
+    return answer.removesuffix(REPEATED).endswith(CUT_SHORT.strip())
 
 
 def clipped(text: str, limit: int) -> str:

@@ -6,6 +6,7 @@ by itself, and of which no token has come, is asked once more, after a wait that
 
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 
@@ -22,6 +23,7 @@ from agents.errors import (
     ProviderUnreachable,
 )
 from agents.model.delays import delay_after, may_wait
+from agents.model.repeats import REPEATS, Repeats
 from agents.providers.base import (
     CallDelta,
     Finish,
@@ -81,8 +83,10 @@ class Call:
 
         The slot is given back exactly once, before that. A halt while the call still waits for its
         slot is raised: then no call was made that could be told of. Whatever else goes wrong is in
-        `error`; a reply of which a token has come is never begun again.
+        `error`; a reply of which a token has come is never begun again. One that only repeats
+        itself ends there, as a cut one.
         """
+        repeats = defaultdict[str, Repeats](Repeats)
         with self._provider.lease(self._control) as provider, self._reply(provider) as items:
             for item in items:
                 if not isinstance(item, Token):
@@ -90,6 +94,9 @@ class Call:
                     continue
                 self._record.add(item)
                 yield item
+                if repeats[item.kind].has_begun(item.text):
+                    self._record.add(Finish(stop_reason=REPEATS))
+                    break
                 if self._enough():
                     self._record.add(Finish(stop_reason="enough", usage=self._rest(items)))
                     break

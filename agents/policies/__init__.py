@@ -21,6 +21,7 @@ from agents.policies.with_goal import with_goal
 from agents.policy import Policy
 from agents.think.evidence import MODEL_STEP
 from agents.think.fitted import FittedThink
+from agents.think.repeating import RepeatsTold
 from agents.tools.finishing import COMPLETE, FAIL
 from agents.tools.mcp.tools import is_mcp
 from agents.tools.toolkit import Toolkit
@@ -51,11 +52,12 @@ def build(spec: PolicySpec, parts: Parts) -> Policy:
     # Here and nowhere else, so that no policy can forget to fit, to ask, or to count.
     act = ApprovedAct(policy.act, parts.toolkit, parts.ask, parts.approve, OWN_STEPS)
     think = FittedThink(
-        policy.think, parts.toolkit, keeps_unknown=not parts.settings.get("prune_inputs", True)
+        RepeatsTold(policy.think),
+        parts.toolkit,
+        keeps_unknown=not parts.settings.get("prune_inputs", True),
     )
-    return replace(
-        policy, think=think, act=act, decide=BudgetLimit(policy.decide, parts.model.budget)
-    )
+    decide = BudgetLimit(policy.decide, parts.model.budget)
+    return replace(policy, think=think, act=act, decide=decide)
 
 
 def _check_approve(spec: PolicySpec, toolkit: Toolkit) -> None:
