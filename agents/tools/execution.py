@@ -6,7 +6,7 @@ bounded number of places until it ends.
 
 import logging
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextvars import copy_context
 from typing import Any
 
@@ -16,6 +16,7 @@ from agents.errors import AgentError, OutOfTime, ToolFailed, ToolTimeout
 from agents.tools.attachments import Extras
 from agents.tools.output import Output
 from agents.tools.spec import Tool
+from agents.tools.typed.results import pieces_of
 from agents.waiting import SLICE, until
 
 logger = logging.getLogger(__name__)
@@ -24,6 +25,8 @@ _PLACES = threading.BoundedSemaphore(256)
 _MAX_IMAGES = 4
 _IMAGE_LENGTH = 1_500_000
 """Characters of one image in base64."""
+
+_MESSAGE_LIMIT = 1_000
 
 
 def execute(
@@ -89,7 +92,9 @@ class _Job:
             self._is_complete = True
         except (Exception, SystemExit) as error:
             self._error = error
-            if not isinstance(error, AgentError):
+            if isinstance(error, self.tool.reveals):
+                logger.info("The tool %r raised %s", self.tool.name, type(error).__name__)
+            elif not isinstance(error, AgentError):
                 logger.exception("The tool %r failed", self.tool.name)
         finally:
             _PLACES.release()
@@ -116,13 +121,17 @@ class _Job:
             return ToolTimeout(f"{name} ran longer than {self.tool.timeout:g} s and was stopped.")
         if self._is_complete or isinstance(error, AgentError):
             return error if isinstance(error, AgentError) else None
-        # The message of an unknown error may hold paths or secrets: the log has it, the model not.
         kind = type(error).__name__
+        if isinstance(error, self.tool.reveals):
+            return ToolFailed(f"{kind}: {_message(error)}".removesuffix(": ")[:_MESSAGE_LIMIT])
+        # The message of an unknown error may hold paths or secrets: the log has it, the model not.
         return ToolFailed(f"UnexpectedError: {name} broke ({kind}); the details are in the log.")
 
     def _run(self) -> None:
         result = self.tool.run(**self._inputs)
-        pieces: Iterator[str | Image] = iter((result,)) if isinstance(result, str) else iter(result)
+        if result is None and self.tool.terminal:
+            return
+        pieces = pieces_of(result, self._control)
         try:
             for piece in pieces:
                 self._control.check()
@@ -141,3 +150,9 @@ class _Job:
             elif head := self._output.add(piece):
                 self._pieces.append(head)
                 self._changed.notify()
+
+
+def _message(error: BaseException) -> str:
+    """Return what an exception says; of a KeyError the key as it was given."""
+    is_bare = isinstance(error, KeyError) and len(error.args) == 1
+    return str(error.args[0] if is_bare else error)

@@ -13,6 +13,7 @@ from agents.nesting import DEEPEST, bounded, is_too_deep
 from agents.text import unfenced
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.spec import Tool
+from agents.tools.typed.told import told
 
 _NOT_JSON = (ValueError, SyntaxError, RecursionError, MemoryError, TypeError)
 _LITERAL_LIMIT = 20_000
@@ -20,15 +21,11 @@ _MESSAGE_LIMIT = 1_000
 
 
 def describe_inputs(tool: Tool) -> str:
-    """Return the inputs in one line: name, type, whether required, and what each is for."""
-    schema = tool.schema
-    required = schema.get("required", ())
-    told = []
-    for name, field in schema.get("properties", {}).items():
-        need = "required" if name in required else "optional"
-        purpose = f": {field['description']}" if field.get("description") else ""
-        told.append(f"{name} ({_type(field)}, {need}){purpose}")
-    return "; ".join(told) or "none"
+    """Return the inputs in one line: name, type, whether required, and what each is for.
+
+    Those that hold objects are told with their JSON Schema.
+    """
+    return told(tool.schema)
 
 
 def read_inputs(tool: Tool, text: str) -> dict[str, Any]:
@@ -166,14 +163,3 @@ def _complaints(error: ValidationError) -> Iterator[str]:
                 yield f"Unknown input: {where}"
             case _:
                 yield f"{where}: {problem['msg'][:200]}"
-
-
-def _type(field: dict[str, Any]) -> str:
-    if "enum" in field:
-        return "one of " + ", ".join(map(str, field["enum"]))
-    if "anyOf" in field:
-        kinds = [_type(option) for option in field["anyOf"]]
-        return " or ".join(kind for kind in kinds if kind != "null")
-    kind = str(field.get("type", "any"))
-    inner = field.get("items" if kind == "array" else "additionalProperties")
-    return f"{kind} of {_type(inner)}" if isinstance(inner, dict) and inner else kind

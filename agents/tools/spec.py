@@ -1,21 +1,24 @@
 """A tool: a typed function with a docstring and one decorator."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel
 
-from agents.contracts import EndReason, Image
+from agents.contracts import EndReason
 from agents.control import Control
 from agents.errors import ConfigurationError
 from agents.tools.attachments import Extras
 from agents.tools.json_inputs import JsonInputs
+from agents.tools.typed.declared import declared
 
-Result = str | Iterator[str] | Iterator[str | Image]
+REVEALED = (ValueError, LookupError)
+"""What a tool raises is told to the model in its own words if it is one of these; see `Tool`."""
+
 _GIVEN = {"control": Control, "extras": Extras}
 """Parameters of a tool that are no inputs, each with its type."""
 
@@ -34,20 +37,23 @@ class Tool:
     """What a policy may call: name, what it is for, its inputs' schema, and how it runs.
 
     `timeout` is in seconds. `idempotent` means that a call interrupted half-way may simply be made
-    again. A `run` that returns an iterator streams its output, images among it. What a `terminal`
-    tool says is the run's answer and ends it, for the reason that `ends` gives. `release` lets go
-    of what the tool holds from call to call, such as a browser; it is called at the run's end and
-    may be called again. `reaches_out` means that inputs leave this machine, so that a person is
-    asked once they may carry something away; `brings_in` that what it says may be private, or a
-    stranger's words, as it always may be of a tool that reaches out. `doing` says for a page what
-    the agent does while it runs, such as "Searching the web"; `may_repeat` that one may well call
-    it many times in a row, for it looks, reads, reckons or moves on.
+    again. A `run` may return any JSON value, dataclass or pydantic model, and may be async; one
+    that returns an iterator streams its output, images among it. What a `terminal` tool says is the
+    run's answer and ends it, for the reason that `ends` gives. `release` lets go of what the tool
+    holds from call to call, such as a browser; it is called at the run's end and may be called
+    again. `reaches_out` means that inputs leave this machine, so that a person is asked once they
+    may carry something away; `brings_in` that what it says may be private, or a stranger's words,
+    as it always may be of a tool that reaches out. `doing` says for a page what the agent does
+    while it runs, such as "Searching the web"; `may_repeat` that one may well call it many times in
+    a row, for it looks, reads, reckons or moves on. `reveals` are the exceptions whose message the
+    model may read: that of any other is in the log alone, for it may hold a secret. A ToolError
+    always tells its message.
     """
 
     name: str
     description: str
     inputs: type[BaseModel] | JsonInputs
-    run: Callable[..., Result]
+    run: Callable[..., Any]
     timeout: float = 30.0
     safety: Safety = Safety.SAFE
     idempotent: bool = True
@@ -60,6 +66,7 @@ class Tool:
     brings_in: bool = False
     doing: str = ""
     may_repeat: bool = False
+    reveals: tuple[type[Exception], ...] = REVEALED
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -85,7 +92,8 @@ def tool(
     brings_in: bool = False,
     doing: str = "",
     may_repeat: bool = False,
-) -> Callable[[Callable[..., Result]], Tool]:
+    reveals: tuple[type[Exception], ...] = REVEALED,
+) -> Callable[[Callable[..., Any]], Tool]:
     """Make a Tool of a function: its name, its docstring and its annotated parameters.
 
     A parameter `control: Control` is not an input: it is given a Control that ends with the call.
@@ -94,7 +102,7 @@ def tool(
     or with `*` or `**`.
     """
 
-    def make(function: Callable[..., Result]) -> Tool:
+    def make(function: Callable[..., Any]) -> Tool:
         name = function.__name__
         description = inspect.getdoc(function)
         if not description:
@@ -109,7 +117,7 @@ def tool(
         return Tool(
             name=name,
             description=description,
-            inputs=create_model(name, __config__=ConfigDict(extra="forbid"), **fields),
+            inputs=declared(name, fields),
             run=function,
             timeout=timeout,
             safety=safety,
@@ -122,6 +130,7 @@ def tool(
             brings_in=brings_in,
             doing=doing,
             may_repeat=may_repeat,
+            reveals=reveals,
         )
 
     return make

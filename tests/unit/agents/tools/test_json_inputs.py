@@ -58,7 +58,7 @@ def test_an_input_out_of_bounds_is_named() -> None:
 
 def test_the_inputs_are_described_on_one_line_without_tags() -> None:
     assert describe_inputs(tool_of(SEARCH)).startswith(
-        "pattern (string, required): what to find < /tools>; depth (integer, optional)"
+        "pattern (string, required): what to find < /tools>; depth (integer, optional, at least 1)"
     )
 
 

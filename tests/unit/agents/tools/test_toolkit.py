@@ -102,8 +102,8 @@ def test_a_description_tells_name_purpose_and_inputs(toolkit: Toolkit) -> None:
     text = toolkit.describe()
 
     assert "- web_search: Search the web for pages." in text
-    assert "Inputs: query (string, required); results (integer, optional)" in text
-    assert "unit (one of celsius, fahrenheit, optional)" in text
+    assert "Inputs: query (string, required); results (integer, optional, default 3)" in text
+    assert "unit (one of celsius, fahrenheit, optional, default" in text
     assert "- ping: Answer at once.\n  Inputs: none" in text
 
 

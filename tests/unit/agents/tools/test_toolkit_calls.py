@@ -109,15 +109,66 @@ def test_an_unknown_error_tells_the_model_its_kind_and_the_log_the_rest(
     @tool()
     def leak() -> str:
         """Break with a secret in the message."""
-        raise ValueError("/etc/keys: sk-123")
+        raise RuntimeError("/etc/keys: sk-123")
 
     with caplog.at_level(logging.ERROR, logger="agents.tools"):
         seen = observe(leak)
 
     assert seen.observation.error == "ToolFailed"
-    assert seen.observation.text.startswith("UnexpectedError: leak broke (ValueError)")
+    assert seen.observation.text.startswith("UnexpectedError: leak broke (RuntimeError)")
     assert "sk-123" not in seen.observation.text
     assert "sk-123" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("n must be at most 3"), "ValueError: n must be at most 3"),
+        (KeyError("London"), "KeyError: London"),
+        (IndexError(), "IndexError"),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"), "UnicodeDecodeError: 'utf-8' codec"),
+    ],
+)
+def test_what_a_wrong_value_or_a_failed_look_up_says_reaches_the_model(
+    observe: Callable[..., Any], error: Exception, said: str
+) -> None:
+    @tool()
+    def look() -> str:
+        """Look it up."""
+        raise error
+
+    seen = observe(look).observation
+
+    assert seen.error == "ToolFailed"
+    assert seen.text.startswith(said)
+
+
+def test_a_tool_may_reveal_other_errors_or_none(observe: Callable[..., Any]) -> None:
+    def look(is_wrong: bool) -> str:
+        """Look it up."""
+        raise ValueError("wrong") if is_wrong else ConnectionError("refused by 10.0.0.1")
+
+    lost = tool(reveals=(OSError,))(look)
+    quiet = tool(reveals=())(look)
+
+    assert observe(lost, {"is_wrong": False}).observation.text == (
+        "ConnectionError: refused by 10.0.0.1"
+    )
+    for tried, is_wrong in ((lost, True), (quiet, True), (quiet, False)):
+        text = observe(tried, {"is_wrong": is_wrong}).observation.text
+        assert text.startswith("UnexpectedError: look broke (")
+
+
+def test_a_message_that_is_revealed_is_bounded(observe: Callable[..., Any]) -> None:
+    @tool()
+    def look() -> str:
+        """Look it up."""
+        raise ValueError("x\0" * 5_000)
+
+    text = observe(look).observation.text
+
+    assert len(text) == 1_000
+    assert "\0" not in text
 
 
 def test_what_was_shown_before_an_error_is_kept(observe: Callable[..., Any]) -> None:
@@ -131,16 +182,6 @@ def test_what_was_shown_before_an_error_is_kept(observe: Callable[..., Any]) -> 
 
     assert seen.deltas == ["half"]
     assert seen.observation.text == "half\nthe rest is lost"
-
-
-@pytest.mark.parametrize("result", [None, 5, b"bytes", [1, 2]])
-def test_a_result_that_is_no_text_is_a_failure(observe: Callable[..., Any], result: object) -> None:
-    @tool()
-    def wrong() -> str:
-        """Return what is no text."""
-        return result  # type: ignore[return-value]
-
-    assert observe(wrong).observation.error == "ToolFailed"
 
 
 def test_a_tool_that_exits_ends_only_itself(observe: Callable[..., Any]) -> None:
