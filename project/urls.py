@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from chat.operations.mcp_page import mcp_servers
 from project.pages import favicon
 
 # Passwords are asked for, and wrong ones counted, at one place.
@@ -29,6 +30,7 @@ urlpatterns = [
     path("", include("chat.urls")),
     path("accounts/", include(account_pages(settings.SENDS_MAIL))),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
+    path("admin/mcp/", admin.site.admin_view(mcp_servers), name="mcp_servers"),
     path("admin/", admin.site.urls),
     path("favicon.ico", favicon),
 ]

@@ -101,6 +101,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{RUNS}/worker/slots/test_run_slots.py",
         f"{RUNS}/worker/test_bad_days.py",
     ),
+    "chat/runs/servers_seen.py": (f"{RUNS}/policies/test_real_mcp_servers.py",),
     "chat/runs/validation.py": (f"{RUNS}/queue/test_ask.py",),
     "chat/runs/worker/reaper.py": (
         *_HELD,

@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
-import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextvars import Context
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from agents.tools.mcp.last_words import LastWords
 from agents.tools.mcp.servers import McpServer
 
 if TYPE_CHECKING:
@@ -14,19 +14,31 @@ if TYPE_CHECKING:
 
 _MAX_PAGES = 20
 
+T = TypeVar("T")
+
+
+class _Page(Protocol):
+    next_cursor: str | None
+
+
+P = TypeVar("P", bound=_Page)
+
 
 class McpLink:
     """One open connection, entered and left by a task of its own, as the SDK demands."""
 
     client: "Client"
 
-    def __init__(self, server: McpServer) -> None:
+    def __init__(self, server: McpServer, last_words: LastWords) -> None:
         self._server = server
+        self._last_words = last_words
+        self._is_stale = False
         self._over = asyncio.Event()
         self._ended = asyncio.Event()
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self.tools: Sequence[types.Tool] = ()
+        self.has_resources = False
 
     @property
     def is_gone(self) -> bool:
@@ -41,6 +53,22 @@ class McpLink:
         if self._task.done():
             await self._task
         await self._ready
+
+    async def listed(self) -> Sequence["types.Tool"]:
+        """Return the tools, asked for anew where the server said that they changed."""
+        if self._is_stale:
+            self._is_stale = False
+            self.tools = await _every_tool(self.client)
+        return self.tools
+
+    async def resources(self) -> list["types.Resource | types.ResourceTemplate"]:
+        """Return what can be read, and the patterns of addresses of what else can."""
+        client = self.client
+        resources = await _every(client.list_resources, lambda page: page.resources)
+        patterns = await _every(
+            client.list_resource_templates, lambda page: page.resource_templates
+        )
+        return [*resources, *patterns]
 
     async def close(self) -> None:
         """Disconnect; a server that was started gets a moment to end and is then killed."""
@@ -57,30 +85,67 @@ class McpLink:
         from mcp import Client
 
         async with (
-            _transport(self._server, self._ended.set) as transport,
-            Client(transport) as client,
+            _transport(self._server, self._ended.set, self._last_words) as transport,
+            Client(transport, message_handler=self._noticed) as client,
         ):
             self.client = client
             self.tools = await _every_tool(client)
+            self.has_resources = await self._has_resources(client)
             if not self._ready.done():
                 self._ready.set_result(None)
-            await self._over.wait()
+            listening = asyncio.create_task(self._listen(client))
+            try:
+                await self._over.wait()
+            finally:
+                listening.cancel()
+                await asyncio.wait({listening})
+
+    async def _has_resources(self, client: "Client") -> bool:
+        """Tell whether there is something to read: some servers only say that there may be."""
+        from mcp import MCPError
+
+        if client.server_capabilities.resources is None:
+            return False
+        try:
+            return bool(await self.resources())
+        except MCPError:
+            return False
+
+    async def _noticed(self, message: Any) -> None:
+        from mcp import types
+
+        if isinstance(message, types.ToolListChangedNotification):
+            self._is_stale = True
+
+    async def _listen(self, client: "Client") -> None:
+        """Notice changes also where the protocol tells them only to who listens."""
+        with contextlib.suppress(Exception):  # an older server tells without being asked
+            async with client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self._is_stale = True
 
 
 async def _every_tool(client: "Client") -> list["types.Tool"]:
-    tools: list[types.Tool] = []
+    return await _every(client.list_tools, lambda page: page.tools)
+
+
+async def _every(list_page: Callable[..., Awaitable[P]], of: Callable[[P], list[T]]) -> list[T]:
+    """Return what stands on all the pages of a list."""
+    found: list[T] = []
     cursor: str | None = None
     for _ in range(_MAX_PAGES):
-        page = await client.list_tools(cursor=cursor)
-        tools += page.tools
+        page = await list_page(cursor=cursor)
+        found += of(page)
         cursor = page.next_cursor
         if not cursor:
             break
-    return tools
+    return found
 
 
 @contextlib.asynccontextmanager
-async def _transport(server: McpServer, gone: Callable[[], None]) -> AsyncIterator[Any]:
+async def _transport(
+    server: McpServer, gone: Callable[[], None], last_words: LastWords
+) -> AsyncIterator[Any]:
     """Yield the transport to a server, which tells by `gone` that the other side hung up."""
     import httpx2
     from mcp import StdioServerParameters, stdio_client
@@ -100,8 +165,8 @@ async def _transport(server: McpServer, gone: Callable[[], None]) -> AsyncIterat
         encoding_error_handler="replace",
     )
     # A worker's own stderr may be no file, and a stranger's words have no place in its log.
-    with open(os.devnull, "w") as nowhere:  # noqa: ASYNC230 - it is not waited for
-        yield _Watched(stdio_client(parameters, errlog=nowhere), gone)
+    with last_words.of() as stderr:
+        yield _Watched(stdio_client(parameters, errlog=stderr), gone)
 
 
 class _Watched:

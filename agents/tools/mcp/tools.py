@@ -7,7 +7,7 @@ said to be the server's.
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import copy_context
@@ -20,8 +20,9 @@ from agents.control import Control
 from agents.errors import AgentError, ConfigurationError, Stopped, ToolFailed
 from agents.tools.json_inputs import JsonInputs, readable
 from agents.tools.mcp.connection import McpConnection, connection
+from agents.tools.mcp.resources import resource_tools
 from agents.tools.mcp.servers import McpServer
-from agents.tools.spec import Tool
+from agents.tools.spec import Safety, Tool
 from agents.waiting import until
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ ALL = "mcp"
 MARK = "__"
 LISTING_SECONDS = 20.0
 
+_ASKING = frozenset({Safety.SENSITIVE, Safety.DANGEROUS})
 _MAX_TOOLS = 100
 _DESCRIPTION = 600
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
@@ -113,7 +115,23 @@ def _offered(server: McpServer, control: Control) -> list[Tool]:
         except ConfigurationError as error:
             name = readable(told.name, 80)
             logger.warning("%s of %s is not offered: %s", name, server.name, error)
+    tools += _readers(link, {tool.name for tool in tools})
+    link.offered = [
+        (tool.name, tool.description[:_DESCRIPTION], tool.safety in _ASKING) for tool in tools
+    ]
     return tools
+
+
+def _readers(link: McpConnection, taken: Collection[str]) -> list[Tool]:
+    """Return the tools for the server's resources, unless names are given to its own."""
+    if not link.has_resources():
+        return []
+    wanted = [f"{link.server.name}{MARK}{name}" for name in link.server.tools]
+    return [
+        tool
+        for tool in resource_tools(link, MARK)
+        if tool.name not in taken and (not wanted or tool.name in wanted)
+    ]
 
 
 def _tool(link: McpConnection, told: "types.Tool") -> Tool:
@@ -129,12 +147,19 @@ def _tool(link: McpConnection, told: "types.Tool") -> Tool:
         inputs=JsonInputs(told.input_schema),
         run=_runner(link, told.name),
         timeout=server.timeout,
-        safety=server.safety,
+        safety=_safety(server, hints),
         idempotent=bool(hints and (hints.read_only_hint or hints.idempotent_hint)),
         wants_control=True,
         reaches_out=_reaches_out(server, hints),
         brings_in=True,
     )
+
+
+def _safety(server: McpServer, hints: "types.ToolAnnotations | None") -> Safety:
+    """Return the administrator's word, else that a person is asked before what destroys."""
+    if "safety" in server.model_fields_set or hints is None or hints.read_only_hint:
+        return server.safety
+    return Safety.SENSITIVE if hints.destructive_hint else server.safety
 
 
 def _reaches_out(server: McpServer, hints: "types.ToolAnnotations | None") -> bool:
@@ -146,7 +171,7 @@ def _reaches_out(server: McpServer, hints: "types.ToolAnnotations | None") -> bo
 
 def _runner(link: McpConnection, name: str) -> Callable[..., Iterator[str | Image]]:
     def run(*, control: Control, **inputs: Any) -> Iterator[str | Image]:
-        result = link.call(name, inputs, control)
+        result = yield from link.call(name, inputs, control)
         text = "\n".join(filter(None, map(_text, result.content)))
         if not text and result.structured_content is not None:
             text = json.dumps(result.structured_content, ensure_ascii=False)

@@ -48,7 +48,8 @@ def _supported(hint: Any) -> Any:
     if origin in (Union, types.UnionType):
         return functools.reduce(operator.or_, map(_supported, parts))
     if isinstance(origin, type):
-        return origin[tuple(map(_supported, parts))]
+        generic: Any = origin
+        return generic[tuple(map(_supported, parts))]
     if origin in (typing_extensions.Required, typing_extensions.NotRequired):
         return origin[_supported(parts[0])]
     return hint

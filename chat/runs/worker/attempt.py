@@ -21,6 +21,7 @@ from agents.policies.spec import Limits, PolicySpec
 from agents.policy import Policy
 from agents.providers.base import Provider
 from agents.state import State
+from agents.tools.mcp.tools import is_mcp
 from agents.tools.setup import ToolSetup
 from chat.metrics.instruments import LEASES_LOST
 from chat.models import Lane, Run
@@ -31,6 +32,7 @@ from chat.runs.lease import LeaseLost, release
 from chat.runs.record.recorder import Recorder
 from chat.runs.record.statements import store_model
 from chat.runs.resume import Before
+from chat.runs.servers_seen import keep_seen
 from chat.runs.tools import tools_for
 from chat.runs.wake import wake
 from chat.runs.worker.heartbeat import Watch
@@ -127,8 +129,11 @@ class Attempt:
         )
         retrying(lambda: _name_model(run, provider), control, in_one_statement=True)
         budget = budget_for(spec, provider, settings.PRICES, earlier=before.spent)
-        tools = tools_for(run, spec.tools, self._tools(), control)
+        setup = self._tools()
+        tools = tools_for(run, spec.tools, setup, control)
         held.callback(tools.close)
+        if any(map(is_mcp, spec.tools)):
+            held.callback(keep_seen, setup.mcp_servers)
         parts = Parts(
             model=Model(
                 provider, control, spec.model.temperature, spec.model.max_tokens, budget=budget

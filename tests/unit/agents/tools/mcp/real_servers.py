@@ -14,6 +14,7 @@ from agents.tools.toolkit import Toolkit
 
 SERVERS = Path(__file__).parents[5] / "node_modules/@modelcontextprotocol"
 EVERYTHING = SERVERS / "server-everything/dist/index.js"
+MEMORY = SERVERS / "server-memory/dist/index.js"
 FILES = SERVERS / "server-filesystem/dist/index.js"
 
 
