@@ -21,6 +21,7 @@ from agents.tools.search_transcripts import FindTurns, FoundTurn, search_transcr
 from agents.tools.setup import ToolSetup
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
+from agents.tools.web.arxiv import arxiv_tools
 from agents.tools.web.http_get import http_get_tool
 from agents.tools.web.search import ddgs, searxng, web_search_tool
 from agents.tools.web.wikipedia import wikipedia_tools
@@ -172,6 +173,7 @@ TOOLS: dict[str, Callable[[_Needs], Sequence[Tool]]] = {
     "http_get": lambda needs: (http_get_tool(needs.setup.reach),),
     "web_search": _web_search,
     "wikipedia": lambda needs: wikipedia_tools(needs.setup.wikipedia_url, needs.setup.reach),
+    "arxiv": lambda needs: arxiv_tools(needs.setup.arxiv_url, needs.setup.reach),
     "browser": _browser,
 }
 """A name -> its tools, built for one user's run; none where this machine cannot offer them."""

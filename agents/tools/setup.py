@@ -7,6 +7,7 @@ from pathlib import Path
 from agents.errors import ConfigurationError
 from agents.tools.mcp.servers import McpServer, read_servers
 from agents.tools.web.address import Reach, reach_of
+from agents.tools.web.arxiv import ARXIV
 from agents.tools.web.wikipedia import WIKIPEDIA
 
 VARIABLES = (
@@ -14,6 +15,7 @@ VARIABLES = (
     "TURNSTONE_SEARXNG_URL",
     "TURNSTONE_SEARCH_PROXY",
     "TURNSTONE_WIKIPEDIA_URL",
+    "TURNSTONE_ARXIV_URL",
     "TURNSTONE_CHROMIUM",
     "TURNSTONE_MCP",
 )
@@ -31,6 +33,7 @@ class ToolSetup:
     searxng_url: str = ""
     search_proxy: str = ""
     wikipedia_url: str = WIKIPEDIA
+    arxiv_url: str = ARXIV
     chromium: str = ""
     mcp_servers: tuple[McpServer, ...] = ()
     mcp_problem: str = ""
@@ -45,6 +48,7 @@ def tool_setup(environment: Mapping[str, str]) -> ToolSetup:
         searxng_url=told["TURNSTONE_SEARXNG_URL"],
         search_proxy=told["TURNSTONE_SEARCH_PROXY"],
         wikipedia_url=told["TURNSTONE_WIKIPEDIA_URL"] or WIKIPEDIA,
+        arxiv_url=told["TURNSTONE_ARXIV_URL"] or ARXIV,
         chromium=told["TURNSTONE_CHROMIUM"],
         mcp_servers=servers,
         mcp_problem=problem,

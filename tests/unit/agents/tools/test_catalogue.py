@@ -129,9 +129,10 @@ def test_every_tool_says_what_the_agent_does_meanwhile() -> None:
 
 
 def test_what_reaches_out_and_what_may_repeat_is_told_by_the_tools_themselves() -> None:
-    assert reaching_out() == {"http_get", "web_search", "wikipedia", "browser"}
+    assert reaching_out() == {"http_get", "web_search", "wikipedia", "arxiv", "browser"}
     assert may_repeat() == {
         *("calculator", "convert_units", "python_repl", "search_transcripts"),
         *("http_get", "web_search", "wikipedia_search", "wikipedia_lookup"),
+        *("arxiv_search", "arxiv_read"),
         *("browser_goto", "browser_extract", "browser_screenshot"),
     }
