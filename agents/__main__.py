@@ -17,8 +17,9 @@ from pydantic import ValidationError
 from agents.act.approval import Ask, nobody
 from agents.contracts import Outcome, Status
 from agents.control import Control
-from agents.errors import AgentError
+from agents.errors import AgentError, ConfigurationError
 from agents.events import Event, RunEnded
+from agents.extensions.loading import VARIABLE, Extensions, load, named_in
 from agents.loop import run
 from agents.model.model import Model
 from agents.policies import POLICIES, build
@@ -26,9 +27,9 @@ from agents.policies.budgets import budget_for
 from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.base import Provider
+from agents.providers.brought import provider_names
 from agents.providers.choice import ModelChoice
 from agents.providers.connect import connect
-from agents.providers.vendors import VENDORS
 from agents.state import State
 from agents.terminal.approval import AtTheTerminal
 from agents.terminal.page import EventLines, TerminalPage, plain
@@ -38,7 +39,6 @@ from agents.tools.setup import ToolSetup, tool_setup
 EXIT_CODES = {Status.SUCCEEDED: 0, Status.FAILED: 1, Status.EXHAUSTED: 3, Status.STOPPED: 130}
 USAGE = 2
 DEFAULT_TOOLS = "calculator,convert_units,current_time,python_repl"
-PROVIDERS = ("auto", "demo", "scripted", *VENDORS)
 
 
 def main(words: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -47,12 +47,13 @@ def main(words: Sequence[str], environment: Mapping[str, str]) -> int:
     That is 0 for an answer, 1 for a failure, 2 for a wrong command, 3 for a run out of turns or
     time, and 130 for one that was stopped.
     """
-    parser = _parser()
-    options = parser.parse_args(words)
     try:
+        extensions = _extensions(words, environment)
+        parser = _parser()
+        options = parser.parse_args(words)
         setup = tool_setup(environment)
         if options.list:
-            print("\n".join(_listing(setup)))
+            print(plain("\n".join(_listing(setup, extensions))))
             return 0
         if options.question is None:
             parser.error("What do you ask? Put the question in quotes.")
@@ -71,6 +72,24 @@ def _refuse(why: str) -> int:
     return USAGE
 
 
+def _extensions(words: Sequence[str], environment: Mapping[str, str]) -> Extensions:
+    """Load the extensions before the options are read, which may name what they bring.
+
+    One that cannot be loaded is said and left out; raises ConfigurationError for one that was
+    named here.
+    """
+    early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    early.add_argument("--extension", action="append", default=[])
+    asked = early.parse_known_args(words)[0].extension
+    found = load(dict.fromkeys(asked, "--extension") | named_in(environment.get(VARIABLE, "")))
+    for name, why in found.not_loaded.items():
+        said = f"The extension {name} is not loaded: {why}"
+        if name.partition(" ")[0] in asked:
+            raise ConfigurationError(said)
+        print(plain(said), file=sys.stderr)
+    return found
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m agents",
@@ -80,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("question", nargs="?", help="what to ask; - reads it from the input")
     parser.add_argument("--policy", choices=list(POLICIES), default="explicit", metavar="NAME")
-    parser.add_argument("--provider", choices=PROVIDERS, default="auto")
+    parser.add_argument("--provider", choices=provider_names(), default="auto")
     parser.add_argument("--model", default="", help="the model's name; the provider's own if left")
     parser.add_argument("--base-url", default="", help="the server's address, if not the usual")
     parser.add_argument("--script", type=Path, help="what the scripted provider says: a JSON file")
@@ -93,6 +112,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tokens", type=int, help="what all calls may come to; no limit if left")
     parser.add_argument("--cost", type=float, help="the same in US dollars; see TURNSTONE_PRICES")
     parser.add_argument("--settings", default="{}", help="the policy's own settings, as JSON")
+    parser.add_argument(
+        "--extension", action="append", metavar="MODULE", help="a module to load; may be repeated"
+    )
     parser.add_argument("--json", action="store_true", help="write one event a line, as JSON")
     parser.add_argument("--list", action="store_true", help="list policies and tools, and end")
     return parser
@@ -185,7 +207,7 @@ def _stopped_by_signals(control: Control) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _listing(setup: ToolSetup) -> Iterator[str]:
+def _listing(setup: ToolSetup, extensions: Extensions) -> Iterator[str]:
     yield "Policies:"
     for name, declared in POLICIES.items():
         module = sys.modules[declared.compose.__module__]
@@ -195,6 +217,9 @@ def _listing(setup: ToolSetup) -> Iterator[str]:
     for name in TOOLS:
         yield f"  {name}{' *' if name in reaching_out() else ''}"
     yield from (f"Not here: {name}: {why}" for name, why in not_offered(setup).items())
+    if extensions.loaded:
+        yield "Extensions:"
+    yield from (f"  {one.extension} (from {one.source})" for one in extensions.loaded)
 
 
 def _no_turns(query: str) -> Sequence[FoundTurn]:

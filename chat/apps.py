@@ -10,12 +10,14 @@ class ChatConfig(AppConfig):
     name = "chat"
 
     def ready(self) -> None:
-        """Look at the database before every migration, publish the policies after it; listen."""
+        """Load the extensions; look before every migration, publish policies after it; listen."""
         # Models may be imported only once all apps are loaded.
+        from chat.extensions import extensions
         from chat.policies import publish_seeds
         from chat.schema import mend
         from chat.stream import signals
 
+        extensions()
         pre_migrate.connect(mend, sender=self)
         post_migrate.connect(publish_seeds, sender=self)
         signals.listen()

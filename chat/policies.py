@@ -1,6 +1,6 @@
 """The policies that every installation begins with, published when the database is migrated."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.apps.registry import Apps
@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from agents.policies import planned, reflexion, rewoo, self_repair
 from agents.policies.spec import Limits, PolicySpec
+from chat.extensions import extensions
 from chat.models import Origin, Policy, PolicyVersion
 
 TOOLS = ("calculator", "convert_units", "current_time", "python_repl", "search_transcripts")
@@ -131,22 +132,33 @@ def offered_as(slug: str) -> Policy | None:
 
 
 def publish_seeds(apps: Apps | None = None, **_: Any) -> None:
-    """Publish each policy of this release, as the network is allowed; what people made stays.
+    """Publish each policy of this release and of the extensions; what people made stays.
 
     A database that was migrated only a part of the way, as `apps` tell, is left alone.
     """
     if apps is not None and not _is_up_to_date(apps):
         return
-    for slug, seed in _SEEDS.items():
+    for slug, seed in _seeds():
         policy, _created = Policy.objects.get_or_create(
             slug=slug,
             origin=Origin.OURS,
             defaults={"name": seed.name, "description": seed.description},
         )
-        spec = _with_network(seed.spec) if settings.NETWORK_TOOLS else seed.spec
         newest = policy.versions.order_by("-number").first()
         if newest is None or newest.is_of_release:
-            policy.publish(spec, by_release=True)
+            policy.publish(seed.spec, by_release=True)
+
+
+def _seeds() -> Iterator[tuple[str, _Seed]]:
+    """Yield ours as the network is allowed, then what extensions offer; no slug of ours has a -."""
+    for slug, seed in _SEEDS.items():
+        spec = _with_network(seed.spec) if settings.NETWORK_TOOLS else seed.spec
+        yield slug, seed._replace(spec=spec)
+    for one in extensions().loaded:
+        name = one.extension.name
+        for offer in one.extension.offers:
+            described = f"{offer.description} From the extension {name}.".strip()
+            yield f"{name}-{offer.slug}", _Seed(offer.name, described, offer.spec)
 
 
 def _is_up_to_date(apps: Apps) -> bool:

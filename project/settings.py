@@ -261,6 +261,12 @@ PRICES = env.str("TURNSTONE_PRICES", default="")
 QUESTIONS_PER_MINUTE = env.int("TURNSTONE_QUESTIONS_PER_MINUTE", default=30)
 WAITING_PER_USER = env.int("TURNSTONE_WAITING_PER_USER", default=100)
 
+# Modules of extensions, beside those that are installed, and what only they read.
+EXTENSIONS = env.str("TURNSTONE_EXTENSIONS", default="")
+OF_EXTENSIONS = {
+    name: value for name, value in os.environ.items() if name.startswith("TURNSTONE_EXTENSION_")
+}
+
 # What the engine may use; all of it is optional (see agents.providers.discovery).
 MODEL_ENVIRONMENT = {
     name: env.str(name, default="")
@@ -268,7 +274,7 @@ MODEL_ENVIRONMENT = {
         *(name for vendor in VENDORS.values() for name in (*vendor.keys, vendor.address)),
         *("TURNSTONE_MODEL", "TURNSTONE_LOCAL_SERVERS"),
     )
-}
+} | OF_EXTENSIONS
 
 # Where the tools may go and what they use there (see agents.tools.setup).
 TOOL_ENVIRONMENT = {
@@ -278,5 +284,5 @@ TOOL_ENVIRONMENT = {
         *("TURNSTONE_WIKIPEDIA_URL", "TURNSTONE_ARXIV_URL"),
         *("TURNSTONE_CHROMIUM", "TURNSTONE_MCP"),
     )
-}
+} | OF_EXTENSIONS
 NETWORK_TOOLS = env.bool("TURNSTONE_NETWORK_TOOLS", default=False)

@@ -27,6 +27,7 @@ def account_pages(sends_mail: bool) -> list[Any]:
 urlpatterns = [
     path("", include("project.ops.health")),
     path("", include("project.ops.metrics")),
+    path("", include("project.ops.extensions")),
     path("", include("chat.urls")),
     path("accounts/", include(account_pages(settings.SENDS_MAIL))),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),

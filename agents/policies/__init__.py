@@ -40,7 +40,10 @@ def build(spec: PolicySpec, parts: Parts) -> Policy:
     """
     if spec.policy not in POLICIES:
         known = ", ".join(POLICIES)
-        raise ConfigurationError(f"There is no policy {spec.policy!r}. There are: {known}.")
+        raise ConfigurationError(
+            f"There is no policy {spec.policy!r}. There are: {known}. If an extension brought it, "
+            "that extension is not loaded here."
+        )
     _check_approve(spec, parts.toolkit)
     model = replace(
         parts.model,

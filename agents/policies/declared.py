@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from agents.contracts import Value
 from agents.decide import TurnLimit
+from agents.errors import ConfigurationError
 from agents.policies.context import Parts
 from agents.policy import Policy
 
@@ -37,10 +38,12 @@ def policy(
     """Declare the policy that a function composes of one run's parts and its settings.
 
     Its settings are validated, its turns limited and its name given here; what else wraps every
-    policy is in `agents.policies.build`.
+    policy is in `agents.policies.build`. Raises ConfigurationError for a name that is taken.
     """
 
     def declare(compose: Callable[[Parts, Settings], Policy]) -> Declared:
+        if name in POLICIES:
+            raise ConfigurationError(f"There is a policy {name!r} already; choose another name.")
         POLICIES[name] = Declared(name, settings, compose)
         return POLICIES[name]
 

@@ -7,12 +7,14 @@ of a policy can say what made its runs, and a release that changes one publishes
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, nodes
 
+from agents.policies.declared import POLICIES
 from agents.policies.spec import PolicySpec
 from agents.tools.catalogue import described
 
@@ -21,6 +23,7 @@ PROMPTS = ROOT / "agents" / "prompts"
 READING = "agents.reading."
 SHARED = "agents.policies.with_goal"
 """What wraps every policy, and has prompts of its own."""
+_IMPORT = re.compile(r"^from (agents[\w.]*) import", re.MULTILINE)
 
 
 def makeup(spec: PolicySpec) -> dict[str, str]:
@@ -28,17 +31,34 @@ def makeup(spec: PolicySpec) -> dict[str, str]:
 
     Of tools it is the name, the description and the schema; those of MCP servers are theirs. Of the
     modules that read replies it is the source, comments too: rather a version too many than two
-    kinds of runs under one.
+    kinds of runs under one. Of an extension's policy it is the extension's own source as well.
     """
     begin = f"agents.policies.{spec.policy}"
-    if not _file_of(begin).is_file():
-        return {}
-    modules = _closure((begin, SHARED))
+    if _file_of(begin).is_file():
+        return _of_engine((begin, SHARED), spec)
+    if spec.policy in POLICIES:
+        sources = _of_extension(POLICIES[spec.policy].compose.__module__)
+        imported = {one for text in sources for one in _IMPORT.findall(text)}
+        return _of_engine((*sorted(imported), SHARED), spec) | {"extension": _digest(sources)}
+    return {}
+
+
+def _of_engine(begin: tuple[str, ...], spec: PolicySpec) -> dict[str, str]:
+    modules = _closure(begin)
     return {
         "prompts": _digest(_prompts(modules)),
         "reading": _digest(_text(one) for one in modules if one.startswith(READING)),
         "tools": _digest(json.dumps(one, sort_keys=True) for one in described(spec.tools)),
     }
+
+
+def _of_extension(module: str) -> list[str]:
+    """Return the sources of an extension: its whole package, or the one file that it is."""
+    package = sys.modules[module.partition(".")[0]]
+    folders = [Path(folder) for folder in getattr(package, "__path__", ())]
+    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
+    file = getattr(package, "__file__", None)
+    return [one.read_text() for one in files or ([Path(file)] if file else [])]
 
 
 def _file_of(module: str) -> Path:
@@ -54,7 +74,7 @@ def _closure(begin: tuple[str, ...]) -> tuple[str, ...]:
         module = waiting.pop()
         if module not in seen and _file_of(module).is_file():
             seen.add(module)
-            waiting += re.findall(r"^from (agents[\w.]*) import", _text(module), re.MULTILINE)
+            waiting += _IMPORT.findall(_text(module))
     return tuple(sorted(seen))
 
 

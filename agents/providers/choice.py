@@ -1,8 +1,8 @@
 """Which model a policy version asks for, as it is stored."""
 
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from agents.contracts import Value
 from agents.providers.price import Price
@@ -12,12 +12,14 @@ from agents.providers.vendors import RemoteName
 class ModelChoice(Value):
     """The provider and model to call; `auto` takes what the environment offers.
 
+    A provider is one of ours or of an extension; `connect` refuses what is neither.
+
     `base_url` and `model` may be empty for the provider's own default. `script` is for the scripted
     provider alone: what it says, call by call. `price` is what the model costs; None takes it from
     TURNSTONE_PRICES or the vendor's list. No secret is ever part of a choice.
     """
 
-    provider: Literal["auto", "demo", "scripted"] | RemoteName = "auto"
+    provider: str = Field(default="auto", pattern=r"^[a-z][a-z0-9_-]*$", max_length=40)
     model: str = ""
     base_url: str = ""
     temperature: float | None = None

@@ -7,6 +7,7 @@ from pydantic import SecretStr
 from agents.errors import ConfigurationError
 from agents.providers.address import origin
 from agents.providers.base import Provider
+from agents.providers.brought import made
 from agents.providers.choice import Credentials, ModelChoice
 from agents.providers.demo import DemoProvider
 from agents.providers.dialects import dialect
@@ -19,7 +20,7 @@ from agents.providers.discovery import (
     local_server,
 )
 from agents.providers.scripted import ScriptedProvider
-from agents.providers.vendors import VENDORS, RemoteName
+from agents.providers.vendors import VENDORS, RemoteName, is_remote
 
 
 def connect(choice: ModelChoice, environment: Mapping[str, str], *, position: int = 0) -> Provider:
@@ -38,8 +39,9 @@ def connect(choice: ModelChoice, environment: Mapping[str, str], *, position: in
             return DemoProvider() if credentials is None else _remote(choice, credentials)
         case "auto":
             return _remote(choice, _credentials(choice, "openai", environment))
-        case provider:
+        case provider if is_remote(provider):
             return _remote(choice, _credentials(choice, provider, environment))
+    return made(choice, environment)
 
 
 def _credentials(

@@ -1,7 +1,7 @@
 """The model servers that there are: another one is a file with its dialect and an entry here."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeGuard
 
 RemoteName = Literal["openai", "anthropic", "gemini", "ollama"]
 """The dialects that model servers speak; `openai` is the one that most of them know."""
@@ -55,3 +55,8 @@ VENDORS: dict[RemoteName, Vendor] = {
         address="OLLAMA_BASE_URL",
     ),
 }
+
+
+def is_remote(name: str) -> TypeGuard[RemoteName]:
+    """Tell whether it is the name of a dialect."""
+    return name in VENDORS

@@ -30,7 +30,9 @@ __all__ = [
     "TOOLS",
     "FindTurns",
     "FoundTurn",
+    "MakeTools",
     "ToolSetup",
+    "bring",
     "described",
     "doing",
     "may_repeat",
@@ -39,6 +41,10 @@ __all__ = [
     "reaching_out",
     "toolkit",
 ]
+
+
+MakeTools = Callable[[ToolSetup], Sequence[Tool]]
+"""Makes an extension's tools for one run; nothing is opened before a tool is called."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,10 @@ def toolkit(
     for name in wanted:
         if name not in TOOLS and not is_mcp(name):
             there_are = ", ".join([*TOOLS, ALL])
-            raise ConfigurationError(f"There is no tool {name!r}; there are {there_are}.")
+            raise ConfigurationError(
+                f"There is no tool {name!r}; there are {there_are}. If an extension brought it, "
+                "that extension is not loaded here."
+            )
         for tool in TOOLS[name](needs) if name in TOOLS else ():
             kit.register(tool)
     elsewhere = [name for name in wanted if is_mcp(name)]
@@ -77,6 +86,31 @@ def toolkit(
         for tool in mcp_tools(elsewhere, needs.setup.mcp_servers, control):
             kit.register(tool)
     return kit
+
+
+def bring(name: str, make: MakeTools) -> None:
+    """Offer the tools of an extension under a name that is free; raises what `make` raises.
+
+    They are made once now, to be described, and then for each run.
+    """
+    described = tuple(make(ToolSetup()))
+
+    def made(needs: _Needs) -> Sequence[Tool]:
+        if needs.is_described:
+            return described
+        try:
+            return make(needs.setup)
+        except Exception as error:
+            raise ConfigurationError(f"The tools {name!r} cannot be made: {error}") from error
+
+    TOOLS[name] = made
+    forget()
+
+
+def forget() -> None:
+    """Look at TOOLS anew where something was kept of them."""
+    for kept in (reaching_out, may_repeat, _doings, _anywhere):
+        kept.cache_clear()
 
 
 def offered(find_turns: FindTurns, setup: ToolSetup | None = None) -> Toolkit:

@@ -20,6 +20,8 @@ VARIABLES = (
     "TURNSTONE_MCP",
 )
 """The variables that `tool_setup` looks at."""
+OF_EXTENSIONS = "TURNSTONE_EXTENSION_"
+"""How the variables begin that are read by extensions only."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class ToolSetup:
     """Where the tools may go and what they use there; without any of it, the defaults.
 
     `mcp_problem` says what is wrong with the file of MCP servers, empty if nothing is.
+    `extensions` are the variables that begin with TURNSTONE_EXTENSION_.
     """
 
     reach: Reach = field(default_factory=Reach)
@@ -37,6 +40,7 @@ class ToolSetup:
     chromium: str = ""
     mcp_servers: tuple[McpServer, ...] = ()
     mcp_problem: str = ""
+    extensions: Mapping[str, str] = field(default_factory=dict)
 
 
 def tool_setup(environment: Mapping[str, str]) -> ToolSetup:
@@ -52,6 +56,9 @@ def tool_setup(environment: Mapping[str, str]) -> ToolSetup:
         chromium=told["TURNSTONE_CHROMIUM"],
         mcp_servers=servers,
         mcp_problem=problem,
+        extensions={
+            name: value for name, value in environment.items() if name.startswith(OF_EXTENSIONS)
+        },
     )
 
 

@@ -3,7 +3,8 @@
 `/healthz` touches nothing. `/readyz` asks the database and Redis, and reads from the database
 whether a worker lives, all within two seconds. However often it is asked, a process asks once at a
 time and shares the answer for a moment. Which part is missing is told to who asks from this machine
-or brings the token for metrics; the details go to the log.
+or brings the token for metrics; the details go to the log. An extension that is not loaded is told
+there, too, and takes nothing else away: the process is ready without it.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path
 from django.views.decorators.cache import never_cache
 
+from chat.extensions import extensions
 from chat.models import Worker
 from chat.runs.worker import alive
 from project.ops.metrics import has_token
@@ -48,8 +50,15 @@ async def readyz(request: HttpRequest) -> JsonResponse:
     """Tell whether every part answers, 503 if one does not; to its keepers, which one."""
     parts = await _check().parts()
     ready = all(words == OK for words in parts.values())
-    told = {"ready": ready, "parts": parts} if _is_keeper(request) else {"ready": ready}
+    told = {"ready": ready} | (_told_to_keepers(parts) if _is_keeper(request) else {})
     return JsonResponse(told, status=200 if ready else 503)
+
+
+def _told_to_keepers(parts: dict[str, str]) -> dict[str, object]:
+    found = extensions()
+    loaded = {one.extension.name: one.source for one in found.loaded}
+    told = {"loaded": loaded, "not_loaded": found.not_loaded}
+    return {"parts": parts} | ({"extensions": told} if any(told.values()) else {})
 
 
 class _Check:

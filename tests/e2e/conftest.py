@@ -3,10 +3,13 @@
 import os
 import re
 import socket
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -43,18 +46,30 @@ class Stack:
         self._environment = environment
         self._logs = logs
         self._children: dict[str, Child] = {}
+        self._python = sys.executable
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
 
     def start(self, wait: bool = True) -> None:
         """Start whichever of the two does not run, and wait until the whole answers."""
         was_started = False
-        for program in (self._web(), programs.worker(self._environment)):
+        for program in (self._web(), self._by_its_python(programs.worker(self._environment))):
             child = self._children.get(program.name)
             if child is None or child.code is not None:
                 self._children[program.name] = start(program, self._note)
                 was_started = True
         if wait and was_started:
             _wait_for(self._is_up, lambda: f"/readyz to be well\n{self.log()}")
+
+    def take_python(self, python: str = sys.executable) -> None:
+        """Go on with the Python of another environment, or with that of the tests again."""
+        self._python = python
+        self.stop_worker()
+        self.restart_web()
+
+    def manage(self, *words: str) -> None:
+        """Run a command of `manage.py`."""
+        command = [self._python, "manage.py", *words]
+        subprocess.run(command, env=self._environment, check=True, capture_output=True)
 
     def restart_worker(self) -> None:
         """Stop the worker as a deployment does, and start another."""
@@ -107,13 +122,10 @@ class Stack:
     def _web(self) -> Program:
         descriptor = self._socket.fileno()
         program = programs.web(("--fd", str(descriptor)), self._environment)
-        return Program(
-            program.name,
-            program.command,
-            program.folder,
-            program.environment,
-            descriptors=(descriptor,),
-        )
+        return replace(self._by_its_python(program), descriptors=(descriptor,))
+
+    def _by_its_python(self, program: Program) -> Program:
+        return replace(program, command=(self._python, *program.command[1:]))
 
     def _note(self, name: str, line: str) -> None:
         with (self._logs / f"{name}.log").open("a") as log:

@@ -5,13 +5,11 @@ from django.conf import settings
 from agents.model.pool import Managed, ProviderManager, Wanted
 from agents.providers.address import is_loopback
 from agents.providers.base import Provider
+from agents.providers.brought import provider_names
 from agents.providers.choice import ModelChoice
 from agents.providers.connect import connect
-from agents.providers.vendors import VENDORS
 from chat.runs.worker.slots import RedisSlots
 from chat.stream.streams import quick_client
-
-NAMES = tuple(VENDORS)
 
 
 class Providers:
@@ -19,7 +17,7 @@ class Providers:
 
     def __init__(self) -> None:
         self._manager = ProviderManager(
-            NAMES,
+            provider_names(),
             _make,
             RedisSlots(quick_client()),  # a stop is seen within a second, also when Redis hangs
             limit=settings.PROVIDER_LIMIT,

@@ -31,7 +31,7 @@ def _settings(code: str, **environment: str) -> subprocess.CompletedProcess[str]
 def test_every_variable_is_in_the_example() -> None:
     source = (ROOT / "project" / "settings.py").read_text()
     read = set(re.findall(r"env\.\w+\(\s*\"(\w+)\"", source))
-    read |= set(re.findall(r"\"((?:OPENAI|TURNSTONE)_\w+)\"", source))
+    read |= set(re.findall(r"\"((?:OPENAI|TURNSTONE)_\w*[A-Z])\"", source))
 
     told = set(re.findall(r"^#(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
 
