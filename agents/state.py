@@ -18,6 +18,9 @@ from agents.events import (
     TurnStarted,
 )
 
+REMEMBERED = 5
+"""How many earlier exchanges of a conversation a policy is told of."""
+
 
 @dataclass
 class Draft:

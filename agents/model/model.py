@@ -10,6 +10,7 @@ from agents.errors import OutOfBudget
 from agents.events import Event, ModelCalled
 from agents.model.budget import Budget, Purse
 from agents.model.call import Call, Said
+from agents.model.instructions import instructed
 from agents.providers.base import (
     REPLY_SHARE,
     IsShown,
@@ -66,6 +67,7 @@ class Model:
 
     A reply may have `thought_tokens`, `answer_tokens` where a person may read it; `max_tokens` is
     for every purpose, and comes first.
+    `instructions` are told with every call, beside what the policy tells.
     """
 
     provider: Provider
@@ -75,6 +77,7 @@ class Model:
     thought_tokens: int = 8_000
     answer_tokens: int = 16_000
     budget: Purse = field(default_factory=Budget)
+    instructions: str = ""
 
     def read(
         self,
@@ -146,7 +149,7 @@ class Model:
             raise OutOfBudget(self.budget.used)
         request = ModelRequest(
             purpose=purpose,
-            messages=messages,
+            messages=instructed(messages, self.instructions),
             as_json=as_json,
             stop=stop,
             temperature=self.temperature,

@@ -10,11 +10,9 @@ from django.db.models import Q, QuerySet
 from agents import contracts
 from agents.contracts import Exchange, Purpose
 from agents.errors import ErrorKind
+from agents.state import REMEMBERED
 from chat.models import Approval, ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.runs.spent import Spent, spent
-
-REMEMBERED = 5
-"""How many earlier exchanges of the thread a policy is told of."""
 
 MAX_STEPS_BACK = 50
 

@@ -1,0 +1,116 @@
+"""Ask questions of one policy and one model at a terminal; each is a run of its own."""
+
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+
+from agents.act.approval import Ask, nobody
+from agents.contracts import EndReason, Exchange, Outcome, Status
+from agents.control import Control
+from agents.events import Event, RunEnded
+from agents.loop import run
+from agents.model.model import Model
+from agents.policies import build
+from agents.policies.budgets import budget_for
+from agents.policies.context import Parts
+from agents.policies.spec import PolicySpec
+from agents.providers.connect import connect
+from agents.state import State
+from agents.terminal.approval import AtTheTerminal
+from agents.terminal.page import EventLines, TerminalPage
+from agents.tools.catalogue import FoundTurn, toolkit
+from agents.tools.setup import ToolSetup
+
+
+class Asking:
+    """One policy and its model, and where their runs are written.
+
+    `outlives` says that Ctrl-C ends the run alone, however often; else a second one ends the
+    program. `is_ended` says that the program was told to end while a run was at work.
+    """
+
+    def __init__(
+        self,
+        spec: PolicySpec,
+        setup: ToolSetup,
+        environment: Mapping[str, str],
+        *,
+        instructions: str = "",
+        as_json: bool = False,
+        outlives: bool = False,
+    ) -> None:
+        self._spec, self._setup, self._instructions = spec, setup, instructions
+        self._prices = environment.get("TURNSTONE_PRICES", "")
+        self._as_json = as_json
+        self._has_colour = sys.stdout.isatty() and not environment.get("NO_COLOR")
+        self._outlives = outlives
+        self._is_introduced = as_json
+        self._provider = connect(spec.model, environment)
+        self.is_ended = False
+
+    def ask(self, question: str, history: Sequence[Exchange] = ()) -> Outcome:
+        """Write the run while it happens; raises ConfigurationError where it cannot begin."""
+        limits = self._spec.limits
+        control = Control(limits.seconds, limits.idle_seconds, call_seconds=limits.call_seconds)
+        budget = budget_for(self._spec, self._provider, self._prices)
+        choice = self._spec.model
+        model = Model(
+            self._provider,
+            control,
+            choice.temperature,
+            choice.max_tokens,
+            budget,
+            instructions=self._instructions,
+        )
+        kit = toolkit(self._spec.tools, find_turns=_no_turns, setup=self._setup, control=control)
+        try:
+            parts = Parts(model, kit, limits, ask=_whom_to_ask(control))
+            policy = build(self._spec, parts)
+            with self._stopped_by_signals(control):
+                return self._follow(run(policy, State(question, history), control))
+        finally:
+            kit.close()
+
+    def _follow(self, events: Iterator[Event]) -> Outcome:
+        sink: EventLines | TerminalPage = EventLines(sys.stdout)
+        if not self._as_json:
+            sink = TerminalPage(sys.stdout, has_colour=self._has_colour)
+            if not self._is_introduced:
+                sink.introduce(self._spec.policy, self._provider)
+        self._is_introduced = True
+        outcome = Outcome(status=Status.FAILED, reason=EndReason.INTERNAL, message="")
+        for event in events:
+            sink.show(event)
+            if isinstance(event, RunEnded):
+                outcome = event.outcome
+        return outcome
+
+    @contextmanager
+    def _stopped_by_signals(self, control: Control) -> Iterator[None]:
+        """Let the first signal end the run with what it has."""
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            if number == signal.SIGTERM:
+                self.is_ended = True
+            if number == signal.SIGTERM or not self._outlives:
+                signal.signal(number, signal.SIG_DFL)
+            control.stop()
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _whom_to_ask(control: Control) -> Ask:
+    is_somebody_there = sys.stdin.isatty() and sys.stderr.isatty()
+    return AtTheTerminal(sys.stdin, sys.stderr, control) if is_somebody_there else nobody
+
+
+def _no_turns(query: str) -> Sequence[FoundTurn]:
+    """Find nothing: a run in a terminal leaves no transcript."""
+    return ()
