@@ -61,7 +61,7 @@ class Asking:
             control,
             choice.temperature,
             choice.max_tokens,
-            budget,
+            budget=budget,
             instructions=self._instructions,
         )
         kit = toolkit(self._spec.tools, find_turns=_no_turns, setup=self._setup, control=control)
