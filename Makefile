@@ -13,11 +13,11 @@ ENVIRONMENT = "$(PYTHON)" -I project/local/environment.py
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
-run: environment ## Start everything and print where to sign in; Ctrl-C stops it (PORT=, HOST=)
+run: environment ## Start everything and print where to sign in; Ctrl-C stops it (PORT=, HOST=, MODEL=)
 	@exec $(BIN) -m project.local.start
 
 environment: # What running needs
-	@$(ENVIRONMENT)
+	@$(ENVIRONMENT) $(if $(MODEL),--local)
 
 environment-dev: # What developing needs
 	@$(ENVIRONMENT) --dev
@@ -96,3 +96,7 @@ lock: environment-dev ## Lock the dependencies of pyproject.toml anew
 	$(BIN) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-annotate --no-header pyproject.toml --extra s3 \
 		--group dev -o requirements-dev.lock
+	$(BIN) -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+		print(*project['optional-dependencies']['local'], sep='\n')" | \
+		$(BIN) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --no-header --no-deps -o requirements-local.lock -

@@ -100,8 +100,9 @@ def run_all() -> list[int]:
 
 
 def prepare() -> None:
-    """Install Node's packages, a browser and bubblewrap where they are missing."""
+    """Install Node's packages, a small model, a browser and bubblewrap where they are missing."""
     prepare_node()
+    require([sys.executable, "-I", "project/local/environment.py", "--dev", "--local"])
     if not os.environ.get("TURNSTONE_CHROMIUM"):
         os.environ["TURNSTONE_CHROMIUM"] = browser()
     if shutil.which("bwrap") is None and can_install():

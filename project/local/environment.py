@@ -1,6 +1,7 @@
 """Make the environment that `make` works in, from the locked set: `.venv`.
 
-Run as `python3 -I project/local/environment.py [--dev]` by whatever Python 3 there is: it needs
+Run as `python3 -I project/local/environment.py [--dev] [--local]` by whatever Python 3 there is, of
+which `--local` adds what serves a model on this machine: it needs
 nothing but the standard library, and it is the one module that a Python older than 3.11 must
 understand. A second run is a look at a stamp. Packages are only ever added, so that the
 development set stays usable for a plain `make run`.
@@ -23,8 +24,12 @@ PYTHON = os.path.join(VENV, "bin", "python")
 STAMP = os.path.join(VENV, "turnstone.json")
 LOCAL = os.path.join(ROOT, ".local")
 LOG = os.path.join(LOCAL, "install.log")
-LOCKS = {"run": "requirements.lock", "dev": "requirements-dev.lock"}
-NEEDED_MEGABYTES = {"run": 500, "dev": 900}
+LOCKS = {
+    "run": "requirements.lock",
+    "dev": "requirements-dev.lock",
+    "local": "requirements-local.lock",
+}
+NEEDED_MEGABYTES = {"run": 500, "dev": 900, "local": 500}
 NEWER = ["python3.14", "python3.13", "python3.12", "python3.11"]
 WHEELS_ONLY = ["--only-binary", ":all:"]
 
@@ -42,6 +47,9 @@ def main(arguments: "list[str]") -> int:
         os.makedirs(LOCAL, mode=0o700, exist_ok=True)
         with only_one():
             if not is_current(kind):
+                make(kind)
+            if "--local" in arguments and not is_current("local"):
+                kind = "local"
                 make(kind)
     except Refused as error:
         return refuse(str(error))
@@ -77,10 +85,10 @@ def only_one() -> "Iterator[None]":
 def is_current(kind: str) -> bool:
     """Tell whether `.venv` was made here from the locks as they are now."""
     stamp = read_stamp()
-    wanted = {name: digest(lock) for name, lock in LOCKS.items()}
     if stamp.get("root") != ROOT or not os.path.exists(PYTHON):
         return False
-    return stamp.get("dev") == wanted["dev"] or stamp.get(kind) == wanted[kind]
+    enough = ["dev", "run"] if kind == "run" else [kind]
+    return any(stamp.get(name) == digest(LOCKS[name]) for name in enough)
 
 
 def make(kind: str) -> None:
@@ -125,6 +133,8 @@ def install(kind: str) -> None:
     pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "--retries", "1"]
     pip += ["install", "--require-hashes"]
     uv = [PYTHON, "-m", "uv", *cache(), "pip", "install", "--python", PYTHON, "--require-hashes"]
+    if kind == "local":  # without what its packages ask for: a model's file and a library need none
+        pip, uv = [[*command, "--no-deps", *WHEELS_ONLY] for command in (pip, uv)]
     # Compiled now, so that every start is quick, even where Python may not write beside its files.
     if run([*pip, *WHEELS_ONLY, "-r", os.path.join(ROOT, "requirements-uv.lock")]) and run(
         [*uv, "--compile-bytecode", "-r", lock]
@@ -160,6 +170,11 @@ def explain(text: str, kind: str) -> str:
         )
     if "do not match the hashes" in text or "Hash mismatch" in text:
         return f"A package is not the one that was locked; do not trust this index. See {LOG}"
+    if kind == "local" and ("no wheels" in text or "No matching distribution" in text):
+        return (
+            "For this machine there is no package of llama.cpp: start a server of your own there "
+            f"and name it with OPENAI_BASE_URL (docs/models.md). (Details: {LOG})"
+        )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     reason = lines[-1] if lines else "no reason was given"
     return f"The environment could not be made: {reason} (Details: {LOG})"

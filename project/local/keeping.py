@@ -52,7 +52,7 @@ class Part:
 def _why(dead: Child) -> str:
     if dead.program.log is None:
         return f"{dead.obituary()}; its last lines above say why. Everything else was stopped."
-    return f"{dead.obituary()}: {last_words(dead.program.log)}"
+    return f"{dead.obituary()}{_hint(dead)}: {last_words(dead.program.log)}"
 
 
 def _hint(dead: Child) -> str:

@@ -1,8 +1,8 @@
 """Start all of Turnstone from a checkout, and stop all of it on one Ctrl-C: `make run`.
 
 It is the parent of everything it starts: the private Postgres and Valkey where DATABASE_URL or
-REDIS_URL is unset, a web server, and a Celery worker. Whatever ends it, they end too. Of these only
-Postgres ends it by its own death; the others are started anew.
+REDIS_URL is unset, the model that MODEL names, a web server, and a Celery worker. Whatever ends it,
+they end too. Of these only Postgres ends it by its own death; the others are started anew.
 """
 
 import errno
@@ -25,6 +25,7 @@ import environ
 from project.errors import CannotStart
 from project.local import disk, embedded, ports, programs
 from project.local.keeping import Part
+from project.local.model.server import ModelServer, model_server
 from project.local.ports import Address
 from project.local.postgres import Postgres, last_words
 from project.local.processes import Program, start, stop
@@ -39,6 +40,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOK_SECONDS = 0.05
 IDLE_SECONDS = 0.5
 READY_SECONDS = 60
+LOADING_SECONDS = 600
 PATIENCE = 15
 
 
@@ -72,6 +74,7 @@ class Launcher:
         self._terminal = Terminal(when_gone=self._asked.set)
         self._servers: list[Part] = []
         self._programs: list[Part] = []
+        self._model: ModelServer | None = None
         self._is_up = False
         self._ends = 0
 
@@ -95,6 +98,8 @@ class Launcher:
         LOGS.mkdir(mode=0o700, exist_ok=True)
         os.environ.update(HOST=address.host, PORT=str(address.port))
         os.environ.setdefault("ALLOWED_HOSTS", ",".join(address.names()))
+        if os.environ.get("MODEL"):
+            self._model = model_server(os.environ["MODEL"], LOGS / "model.log")
         self._start_servers()
         prepared = self._prepare()
         bind = ("--host", address.number, "--port", str(address.port))
@@ -102,23 +107,30 @@ class Launcher:
             self._programs.append(self._part(partial(program, _environment())))
         self._wait(lambda: _is_ready(address), READY_SECONDS, "answer of /readyz")
         self._is_up = True
+        if self._model is not None:
+            prepared["model"] = self._model.in_words()
         self._terminal.tell(_greeting(address, prepared))
 
     def _start_servers(self) -> None:
-        waits: list[tuple[Callable[[], bool], str]] = []
+        waits: list[tuple[Callable[[], bool], int, str]] = []
         if not os.environ.get("DATABASE_URL"):
             postgres = Postgres(LOCAL / "postgres", _sockets(), LOGS / "postgres.log")
             if not postgres.data.exists():
                 self._terminal.tell("Making a private Postgres in .local ...")
             postgres.create()
             self._servers.append(self._part(postgres.program, may_return=False))
-            waits.append((postgres.is_ready, "start of Postgres"))
+            waits.append((postgres.is_ready, READY_SECONDS, "start of Postgres"))
         if not os.environ.get("REDIS_URL"):
             valkey = Valkey(LOCAL / "valkey", _sockets(), LOGS / "valkey.log")
             self._servers.append(self._part(valkey.program))
-            waits.append((valkey.is_ready, "start of Valkey"))
-        for is_ready, what in waits:
-            self._wait(is_ready, READY_SECONDS, what)
+            waits.append((valkey.is_ready, READY_SECONDS, "start of Valkey"))
+        if self._model is not None:
+            os.environ.update(self._model.settings(os.environ))  # of this run only
+            self._terminal.tell(f"Loading the model {self._model.name} ...")
+            self._servers.append(self._part(self._model.program))
+            waits.append((self._model.is_ready, LOADING_SECONDS, f"loading of {self._model.name}"))
+        for is_ready, seconds, what in waits:
+            self._wait(is_ready, seconds, what)
 
     def _part(self, program: Callable[[], Program], may_return: bool = True) -> Part:
         return Part(program, self._terminal.say, may_return)
@@ -218,7 +230,7 @@ def _greeting(address: Address, prepared: dict[str, str]) -> str:
     else:
         lines.append("  The built-in demo model answers: rule-based, for a first look. For a real")
         lines.append("  one set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or run Ollama")
-        lines.append("  or another local server (README).")
+        lines.append("  or another local server (README), or start with `make run MODEL=smollm2`.")
     lines.append("  Ctrl-C stops everything; what was said is kept in .local.")
     return "\n".join([*lines, ""])
 

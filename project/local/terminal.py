@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from project.ops.printable import printable
 
-COLOURS = {"web": 36, "worker": 35, "postgres": 34, "valkey": 33}
+COLOURS = {"web": 36, "worker": 35, "postgres": 34, "valkey": 33, "model": 32}
 WIDTH = 8
 
 

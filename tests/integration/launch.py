@@ -22,6 +22,8 @@ PROGRAMS = {
     "web": "project.web",
     "worker": "celery",
 }
+MODEL = "project.local.model.serve"
+"""The program of a model, where one is named."""
 READY = re.compile(r"ready at (http://\S+)")
 
 
@@ -33,7 +35,7 @@ class Launch:
             name: value
             for name, value in os.environ.items()
             if name not in ("DATABASE_URL", "REDIS_URL", "ALLOWED_HOSTS", "HOST")
-            and not name.startswith(("OPENAI_", "TURNSTONE_", "DJANGO_"))
+            and not name.startswith(("OPENAI_", "TURNSTONE_", "DJANGO_", "MODEL"))
         }
         defaults = {"PORT": "0", "TURNSTONE_LOCAL_SERVERS": "none"}
         self.checkout = checkout
@@ -68,7 +70,8 @@ class Launch:
     def part(self, name: str) -> psutil.Process:
         """Return the process of a part."""
         children = psutil.Process(self.process.pid).children()
-        return next(one for one in children if PROGRAMS[name] in " ".join(one.cmdline()))
+        words = PROGRAMS.get(name, MODEL)
+        return next(one for one in children if words in " ".join(one.cmdline()))
 
     def is_ready(self) -> bool:
         """Tell whether all its parts answer."""
