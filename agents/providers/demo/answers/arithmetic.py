@@ -14,7 +14,7 @@ _ASKS = re.compile(
     r"(?:(?:what is|what's|whats|what does|how much is|how much does|calculate|compute|evaluate"
     r"|work out|solve|tell me|what about|the result of|the value of) )*"
 )
-_ENDS = re.compile(r"(?: (?:please|equals?|makes?|is|give|now))*(?:[\s?.=]|(?<!\d)!)*$")
+_ENDS = re.compile(r"(?:,? (?:please|equals?|makes?|is|give|now))*(?:[\s?.=]|(?<!\d)!)*$")
 _POINTLESS = re.compile(r"(?<![a-z0-9])\((\d+(?:\.\d+)?)\)")
 _TOKENS = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+|[a-z]+\d*|[-+*/%^(), ])*")
 _NAME = re.compile(r"[a-z]+\d*")

@@ -16,10 +16,19 @@ _SIGNS = (
     (r"(?:the )?square root of", "sqrt "),
     (r"(?:the )?cube root of", "cbrt "),
     (r"(?:the )?factorial of", "factorial "),
-    (r"half of", "1/2 *"),
+    (r"half of|halve", "1/2 *"),
     (r"double|twice", "2 *"),
     (r"triple", "3 *"),
 )
+_OF_THAT = r"(?:that|it|this|the (?:result|answer))"
+_ORDERS = (
+    (rf"(?:multiply|take) {_OF_THAT} (?:by|times) ", r"that * "),
+    (rf"divide {_OF_THAT} by ", r"that / "),
+    (rf"add (\S+)(?: to {_OF_THAT})?$", r"that + \1"),
+    (rf"(?:subtract|take) (\S+)(?: (?:away )?from {_OF_THAT})?$", r"that - \1"),
+)
+_ORDERED = tuple((re.compile(rf"^{words}"), meant) for words, meant in _ORDERS)
+"""What is to be done to the number before, in the words of an order."""
 _SPELLED = (
     *((re.compile(rf"\b(?:{words})\b"), f" {sign} ") for words, sign in _SIGNS),
     (re.compile(r"[\u00d7\u00b7]|(?<=\d) ?x ?(?=[\d(])"), " * "),
@@ -39,13 +48,16 @@ _VALUE = rf"{NUMBER}|\(-?[\d.]+\)"
 _PERCENT_OF = re.compile(rf"({_VALUE}) ?(?:%|percent) of ({_VALUE})")
 _CALL = re.compile(rf"\b(sqrt|cbrt|factorial) +({_VALUE})")
 _FACTORIAL = re.compile(r"(\d+)!(?!=)")
-_THAT = re.compile(r"\b(?:that|it|this|the (?:result|answer))\b")
+_THAT = re.compile(rf"\b{_OF_THAT}\b")
 _CONTINUES = re.compile(r"[*/^%+]|- ")
 
 
 def spelled_out(text: str, previous: str) -> str:
     """Return the expression in signs; "that", or a sign in the first place, means `previous`."""
     text = _THOUSANDS.sub(lambda found: plain_number(found[0]), text)
+    if previous:
+        for order, meant in _ORDERED:
+            text = order.sub(meant, text)
     for spelling, sign in _SPELLED:
         text = spelling.sub(sign, text)
     text = _WORD.sub(lambda found: _DIGITS.get(found[0], found[0]), text)
