@@ -8,7 +8,7 @@ ENVIRONMENT = "$(PYTHON)" -I project/local/environment.py
 .DEFAULT_GOAL := help
 .PHONY: help run environment environment-dev test test-postgres15 check format lock backup restore
 .PHONY: bench-coroutines bench-engine bench-partitions bench-queue bench-runs bench-search
-.PHONY: bench-slots bench-start bench-stop bench-stream chaos conformance mutants replies
+.PHONY: bench-slots bench-start bench-stop bench-stream chaos conformance mutants real-model replies
 
 help: ## List the commands
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,10 @@ chaos: environment-dev ## Kill everything at random and count what is lost (SEED
 
 mutants: environment-dev ## Make small mistakes in the run machinery and see if its tests notice (SEED=, COUNT=, ONLY=)
 	@SEED=$(SEED) COUNT=$(COUNT) ONLY=$(ONLY) nice $(BIN) -m tests.mutants.run
+
+real-model: environment-dev ## Ask a small real model in every policy (COUNT=, SECONDS=, ONLY=, MODEL=)
+	@$(ENVIRONMENT) --dev --local
+	@COUNT=$(COUNT) SECONDS=$(SECONDS) ONLY=$(ONLY) MODEL="$(MODEL)" nice $(BIN) -m tests.real_model.run
 
 bench-coroutines: environment-dev ## Measure a run as a coroutine against a run as a thread (N=, ROUNDS=)
 	@$(BIN) tests/bench/coroutines.py

@@ -28,6 +28,7 @@ OTHER_POSTGRES = "15"
 TOUCHES_THE_DATABASE = ("-m", "services and not browser and not processes")
 """What asks the other Postgres its own questions; processes that die are the same beside both."""
 RUNS, E2E, CHAOS = "tests/integration/runs", "tests/e2e", "tests/chaos"
+REAL_MODEL = "tests/real_model"
 COMPUTES = ("tests/unit", "tests/conformance")
 SQL = (
     "tests/integration/reading",
@@ -38,7 +39,7 @@ SQL = (
     "tests/integration/operations/test_backup.py",
 )
 """What has SQL that another version could read otherwise: every run of the suite asks it."""
-REST = tuple(f"--ignore={place}" for place in (*COMPUTES, E2E, CHAOS))
+REST = tuple(f"--ignore={place}" for place in (*COMPUTES, E2E, CHAOS, REAL_MODEL))
 BOTH_SERVERS = (f"{E2E}/live",)
 """What asks the server of pages and sockets itself, and is asked of the other one, too."""
 OF_A_PIECE = {"the other web server": {"TURNSTONE_SERVER": "uvicorn"}}
@@ -50,6 +51,7 @@ PIECES = {
     "pages, search, live path": (*REST, f"--ignore={RUNS}", "-m", "not processes"),
     "the other web server": BOTH_SERVERS,
     "chaos": (CHAOS,),
+    "a real model": (REAL_MODEL,),
 }
 """The suite in pieces, the longest first; together they leave nothing out."""
 MODULES = ("static/js/**/*.js", "tests/**/*.mjs")

@@ -23,7 +23,10 @@ def test_a_slot_for_each_core_and_no_more_than_eight() -> None:
 
 
 def test_contexts_become_short_before_slots_become_few() -> None:
-    rooms = [room_for(WEIGHTS, GIGABYTE + WORK_BYTES + more, 4) for more in (7e9, 2e9, 1e9, 5e8)]
+    rooms = [
+        room_for(WEIGHTS, GIGABYTE + WORK_BYTES + more, 4)
+        for more in (7 * GIGABYTE, 2 * GIGABYTE, GIGABYTE, GIGABYTE // 2)
+    ]
 
     assert rooms == [Room(4, 16_384), Room(4, 4_096), Room(4, 2_048), Room(2, 2_048)]
 
@@ -54,7 +57,11 @@ def test_the_memory_of_a_container_is_its_own(tmp_path: Path) -> None:
 
 def test_the_product_uses_as_many_slots_as_there_are_or_fewer_where_that_is_said() -> None:
     made = server(Room(4, 2_048))
-    said = ({}, {"TURNSTONE_LOCAL_LIMIT": "2"}, {"TURNSTONE_LOCAL_LIMIT": "0"})
+    said: tuple[dict[str, str], ...] = (
+        {},
+        {"TURNSTONE_LOCAL_LIMIT": "2"},
+        {"TURNSTONE_LOCAL_LIMIT": "0"},
+    )
 
     assert [made.settings(one)["TURNSTONE_LOCAL_LIMIT"] for one in said] == ["4", "2", "4"]
 
