@@ -12,7 +12,11 @@ from tests.real_model.run import served
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMMANDS = [line for block in BLOCK.findall(DOCUMENT) for line in block.splitlines()]
+COMMANDS = [
+    shlex.split(line, comments=True)
+    for block in BLOCK.findall(DOCUMENT)
+    for line in block.splitlines()
+]
 ANSWERED, RAN_OUT = 0, 3
 
 
@@ -23,11 +27,11 @@ def run(command: list[str], **environment: str) -> subprocess.CompletedProcess[s
 
 
 def test_each_command_is_of_make_or_of_the_terminal() -> None:
-    assert {shlex.split(one)[0] for one in COMMANDS} == {"make", ".venv/bin/python"}
+    assert {words[0] for words in COMMANDS} == {"make", ".venv/bin/python"}
 
 
 def test_make_installs_what_serves_a_model_where_one_is_named() -> None:
-    named = [shlex.split(one, comments=True) for one in COMMANDS if one.startswith("make ")]
+    named = [words for words in COMMANDS if words[0] == "make"]
 
     for words in named:
         assert "environment.py --local" in run([*words, "--dry-run"]).stdout
@@ -35,7 +39,7 @@ def test_make_installs_what_serves_a_model_where_one_is_named() -> None:
 
 
 def test_the_terminal_asks_a_real_model_and_comes_to_an_end() -> None:
-    asking = [shlex.split(one)[1:] for one in COMMANDS if not one.startswith("make ")]
+    asking = [words[1:] for words in COMMANDS if words[0] != "make"]
     with served("smollm2") as model:
         ended = [run([sys.executable, *words], **model.settings({})) for words in asking]
 

@@ -7,7 +7,7 @@ import sys
 
 from agents.policies import POLICIES
 
-COUNT, SECONDS = 2, 6
+COUNT, SECONDS = 2, 4
 LINE = re.compile(r"^(\w+) +structured (on|off) ", re.MULTILINE)
 
 

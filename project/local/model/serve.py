@@ -44,6 +44,7 @@ def parameters(options: argparse.Namespace, key: str) -> xllamacpp.CommonParams:
     told.model_alias = {options.name}
     told.hostnames, told.port, told.api_keys = [HOST], options.port, [key]
     told.n_parallel = told.cpuparams.n_threads = options.slots
+    told.cpuparams.poll = 0  # who waits for work leaves its core to the web server and the worker
     told.n_ctx = options.slots * options.context  # of all slots together
     told.fit_params = False  # what fits was reckoned before, and told
     told.cache_ram_mib = 0  # the slots themselves remember what they read last
