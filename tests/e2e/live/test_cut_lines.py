@@ -72,6 +72,7 @@ def cookie(run: Run) -> str:
     return f"sessionid={client.cookies['sessionid'].value}"
 
 
+@pytest.mark.timeout(3 * PATIENCE)
 def test_the_page_shows_what_is_stored_after_a_thousand_cuts(
     stack: Any, run: Run, cookie: str
 ) -> None:
