@@ -20,6 +20,12 @@ SECOND = "t\nFinal Answer: It is 84."
 ENDLESS = {"say": "I begin here " + "and go on " * 2000, "rate": 20}
 
 
+def _as_a_shell_does() -> None:
+    """Give a process a terminal of its own, and Ctrl-C its meaning, whoever started the suite."""
+    os.close(os.open(os.ttyname(0), os.O_RDWR))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Screen:
     """A person at a terminal that shows all that is written, as they see it."""
 
@@ -33,7 +39,7 @@ class Screen:
             stderr=theirs,
             env=environment(TERM="dumb", NO_COLOR="1"),
             start_new_session=True,
-            preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),  # their own terminal
+            preexec_fn=_as_a_shell_does,
         )
         os.close(theirs)
         self.seen = ""
