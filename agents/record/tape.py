@@ -247,6 +247,9 @@ def _is_void(earlier: RecordedCall, purpose: str) -> bool:
     return purpose not in WORKING or earlier.purpose in WORKING
 
 
+_OBSERVED = ("error", "ends", "text")
+
+
 def _parts(stored: Turn, now: Turn) -> Iterator[tuple[str, Any, Any]]:
     for part in ("kind", "text", "answer", "plan"):
         yield (
@@ -257,8 +260,14 @@ def _parts(stored: Turn, now: Turn) -> Iterator[tuple[str, Any, Any]]:
     for was, came in zip_longest(stored.calls, now.calls):
         yield "action", was, came
     for was, came in zip_longest(stored.observations, now.observations):
-        for part in ("error", "ends", "text"):
+        for part in ("error", "ends") if _are_complaints(stored, was, came) else _OBSERVED:
             yield f"observation.{part}", getattr(was, part, None), getattr(came, part, None)
+
+
+def _are_complaints(stored: Turn, was: Observation | None, came: Observation | None) -> bool:
+    """Tell whether both say that a reply could not be read, whose words a release may change."""
+    both = (was, came)
+    return not stored.calls and all(o and o.error == ErrorKind.PARSE_ERROR for o in both)
 
 
 def _short(value: object) -> str:
