@@ -15,7 +15,7 @@ from agents.providers.choice import ModelChoice
 from chat.models import Conversation, Policy, Run, RunStatus, User
 from chat.runs.ask import ask
 
-ANSWER = "word " * 100_000
+ANSWER = " ".join(map(str, range(85_000)))
 HELLOS = 24
 """So many times half a megabyte is more than a page may have unread, and than the kernel holds."""
 
