@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -68,12 +68,6 @@ def check_inputs(tool: Tool, inputs: dict[str, Any]) -> dict[str, Any]:
             f"Invalid inputs for {tool.name}: {wrong}. It takes: {describe_inputs(tool)}."
         )
     return checked
-
-
-def prune_inputs(tool: Tool, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the inputs that the tool knows, and the names of the others."""
-    known = {name: value for name, value in inputs.items() if name in tool.input_names}
-    return known, [name for name in inputs if name not in known]
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 from agents.contracts import Image, Observation, ToolCall
@@ -13,7 +13,7 @@ from agents.errors import AgentError, ConfigurationError, Halted, ToolNotFound
 from agents.events import ObservationDelta
 from agents.text import storable
 from agents.tools.execution import execute
-from agents.tools.inputs import check_inputs, describe_inputs, prune_inputs, read_inputs
+from agents.tools.inputs import check_inputs, describe_inputs, read_inputs
 from agents.tools.spec import Tool
 
 logger = logging.getLogger(__name__)
@@ -132,10 +132,6 @@ class Toolkit:
     def validate(self, tool: Tool, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the inputs as the tool's own types; raises InvalidInputs naming each wrong one."""
         return check_inputs(tool, inputs)
-
-    def prune(self, tool: Tool, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """Return the inputs that the tool knows, and the names of those that it does not."""
-        return prune_inputs(tool, inputs)
 
     def call(
         self, call: ToolCall, control: Control

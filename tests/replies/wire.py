@@ -20,6 +20,7 @@ from agents.providers.dialects import dialect
 from agents.reading.action_reply import ActionReader
 from agents.reading.markup.reader import MarkedReader
 from agents.think.reply import calls_of
+from agents.tools.fitting import fit_inputs
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
@@ -120,8 +121,8 @@ def _carried_out(
             continue
         try:
             tool = toolkit.get(call.tool)
-            inputs, _ = toolkit.prune(tool, call.inputs)
-            carried.append((tool.name, toolkit.validate(tool, inputs)))
+            inputs = toolkit.validate(tool, fit_inputs(tool, call.inputs))
+            carried.append((tool.name, inputs))
         except AgentError:
             return Outcome(thought=thought)
     return Outcome(carried, thought=thought)

@@ -37,7 +37,8 @@ NAMES_ITSELF = re.compile(
     r"\s*[*_#]{0,3}\s?(?:thought|reasoning|assistant|ai)[*_]{0,3}\s?:[*_]{0,3}", re.I
 )
 ANSWER_LABEL = re.compile(
-    r"\A(?:\s*+[*_#]{0,3}\s?final[ _-]?answer[*_]{0,3}\s?[:\uff1a][*_]{0,3})++", re.IGNORECASE
+    r"\A(?:\s*+[*_#]{0,3}\s?(?:final[ _-]?answer|thought)[*_]{0,3}\s?[:\uff1a][*_]{0,3})++",
+    re.IGNORECASE,
 )
 """Labels that stand within the marks of an answer, or behind another."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from agents.reading.action import WrittenAction
 from agents.reading.action_reply import ActionReply
+from agents.reading.markup.action_marks import ANSWER_LABEL
 from agents.reading.markup.calls import Calls, read_calls
 from agents.reading.markup.inputs import unquoted
 from agents.reading.markup.marks import without_begin_marks, without_end_marks
@@ -39,7 +40,6 @@ _ANSWERS = frozenset(
 _CUT = "The call breaks off: the reply reached its length limit."
 _BREAKS_OFF = "The call breaks off before its inputs are complete."
 _OPEN_CALL = re.compile(r"[\w.-]{1,100}[ \t]*[(\[][^)\]]*")
-_LABEL = re.compile(r"\s*[*_]{0,3}final[ _-]?answer[*_]{0,3}\s?[:\uff1a][*_]{0,3}\s*", re.I)
 _THINKS_ON = re.compile(r"\n[ \t]*<(?:think|thought|reasoning)[^<>\n]{0,40}>", re.I)
 
 
@@ -182,6 +182,5 @@ def _text(inputs: dict[str, Any] | str) -> str:
 
 def _cleaned(answer: str) -> str:
     """Return an answer without a label before it and without marks behind it."""
-    answer = without_begin_marks(answer)
-    label = _LABEL.match(answer)
-    return without_end_marks(answer if label is None else answer[label.end() :]).strip()
+    bare = ANSWER_LABEL.sub("", without_begin_marks(answer))
+    return without_end_marks(bare).strip()

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from agents.errors import ConfigurationError, InvalidInputs
-from agents.tools.inputs import check_inputs, describe_inputs, prune_inputs, read_inputs
+from agents.tools.fitting import fit_inputs
+from agents.tools.inputs import check_inputs, describe_inputs, read_inputs
 from agents.tools.json_inputs import JsonInputs
 from agents.tools.spec import Tool
 
@@ -66,8 +67,8 @@ def test_a_plain_text_goes_to_the_one_required_input() -> None:
     assert read_inputs(tool_of(SEARCH), "needle") == {"pattern": "needle"}
 
 
-def test_an_unknown_input_is_pruned() -> None:
-    assert prune_inputs(tool_of(SEARCH), {"pattern": "x", "y": 1}) == ({"pattern": "x"}, ["y"])
+def test_an_unknown_input_is_left_out() -> None:
+    assert fit_inputs(tool_of(SEARCH), {"pattern": "x", "y": 1}) == {"pattern": "x"}
 
 
 def test_a_strangers_pattern_is_not_run() -> None:

@@ -164,12 +164,6 @@ def test_a_bad_replacement_changes_nothing(toolkit: Toolkit) -> None:
     assert toolkit.names == ("web_search", "weather", "ping")
 
 
-def test_unknown_inputs_are_pruned_and_named(toolkit: Toolkit) -> None:
-    pruned = toolkit.prune(weather, {"city": "Oslo", "zzz": 1, "unit": "kelvin"})
-
-    assert pruned == ({"city": "Oslo", "unit": "kelvin"}, ["zzz"])
-
-
 def holding(released: list[str]) -> tuple[Tool, Tool]:
     def release() -> None:
         released.append("released")
