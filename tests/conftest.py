@@ -43,7 +43,7 @@ settings.WHITENOISE_AUTOREFRESH = True  # or each test client would first look a
 MARKER = "turnstone:tests"
 PATIENCE = "60s"
 """How long a test looks for no circle in which it waits; whoever else is in it finds it first."""
-QUEUE_BINDINGS = b"_kombu.binding."
+QUEUE_BINDINGS = b"_kombu.binding"
 
 
 @receiver(connection_created)
