@@ -15,14 +15,13 @@ from agents.policy import Summarize
 from agents.prompting.prompts import conversation, goal_and_transcript, render
 from agents.prompting.window import clamped, with_recent
 from agents.reading.markup.answer_reply import AnswerReader
+from agents.reading.markup.second_look import holds_call
 from agents.state import State
 from agents.text import is_cut_short
 
 INSUFFICIENT = "ERROR: insufficient data for a reliable answer."
 CUT_OFF = "The model stopped before its answer was complete."
-CALL_LEFT_OUT = (
-    "The model asked for a tool in its answer. That call was left out and not carried out."
-)
+CALL_LEFT_OUT = "The model asked for a tool in its answer. That call was not carried out."
 _FAILED = "Stopped because one step after the other failed."
 _OUT_OF_FORM = (
     "Stopped because the model did not keep to the form that this policy asks for, three times in "
@@ -83,7 +82,8 @@ class FinalAnswer:
 def _answered(state: State, reason: EndReason) -> Outcome:
     """Return the end with an answer; one that was cut, or that left out a call, is no success."""
     answer = state.final_answer
-    message = CUT_OFF if is_cut_short(answer) else CALL_LEFT_OUT if _has_dropped(state) else ""
+    has_call = _has_dropped(state) or holds_call(answer)
+    message = CUT_OFF if is_cut_short(answer) else CALL_LEFT_OUT if has_call else ""
     if not message:
         return Outcome(status=Status.SUCCEEDED, reason=reason, answer=answer)
     return Outcome(

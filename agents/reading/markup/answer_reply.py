@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from agents.events import AnswerDelta, Event, ThoughtDelta
 from agents.reading.action_reply import ActionReader
 from agents.reading.markup.all_said import AllSaid, Aloud
-from agents.reading.markup.marks import without_begin_marks
+from agents.reading.markup.marks import certain_end, without_begin_marks
 from agents.reading.markup.reader import MarkedReader
 from agents.reading.markup.shapes import Known
 from agents.reading.trimmed import Trimmed
@@ -52,7 +52,8 @@ class AnswerReader:
         self._form = AllSaid()
         self._reader = MarkedReader(self._made, known, thinks_first=thinks_first)
         self._unlabelled: list[str] = []
-        self._held = ""
+        self._held, self._begin = "", ""
+        self._is_last = False
         self._hidden: list[str] = []
         self._before: type[Event] | None = None
 
@@ -78,6 +79,8 @@ class AnswerReader:
     def finish(self, *, is_cut: bool) -> Iterator[Event]:
         """Take the reply as complete; yield what was held back."""
         yield from self._shown(self._reader.finish())
+        self._is_last = True
+        yield from self._said("")
         reading = self._reader.reading
         held, self._held = "".join([*self._hidden, self._held]), ""
         if self.has_call:
@@ -97,6 +100,7 @@ class AnswerReader:
         """Begin to read: what was said before turned out to be thought."""
         self._form = AllSaid()
         self.said, self._held, self._hidden, self._unlabelled = Trimmed(), "", [], []
+        self._begin = ""
         return self._form
 
     def _shown(self, events: Iterable[ThoughtDelta | AnswerDelta]) -> Iterator[Event]:
@@ -143,7 +147,10 @@ class AnswerReader:
 
     def _said(self, text: str) -> Iterator[Event]:
         if not self.said:
+            text, self._begin = self._begin + text, ""
             while (bare := _LABEL.sub("", without_begin_marks(text))) != text:
                 text = bare
+            if not self._is_last and not certain_end(text, 0):
+                self._begin, text = text, ""
         if text and (shown := self.said.add(text)):
             yield self._show(shown)

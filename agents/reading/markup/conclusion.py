@@ -182,5 +182,6 @@ def _text(inputs: dict[str, Any] | str) -> str:
 
 def _cleaned(answer: str) -> str:
     """Return an answer without a label before it and without marks behind it."""
-    bare = ANSWER_LABEL.sub("", without_begin_marks(answer))
+    while (bare := ANSWER_LABEL.sub("", without_begin_marks(answer))) != answer:
+        answer = bare
     return without_end_marks(bare).strip()

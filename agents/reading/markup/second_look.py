@@ -6,15 +6,18 @@ call as in Python, a tool's name with an object below it, and labels of other wo
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from agents.errors import ParseError
 from agents.reading.action import WrittenAction
-from agents.reading.markup.calls import CALL_MARK, Calls, read_calls
+from agents.reading.markup.calls import CALL_MARK, MARK, Calls, read_calls
 from agents.reading.markup.loose_json import read_loosely
 from agents.reading.markup.shapes import Known, answer_of, calls_of, thought_of
 
 _TRIES = 8
 _MARK = re.compile(rf"(?<!`)(?:{CALL_MARK.pattern})", re.IGNORECASE)
+_WRITTEN = re.compile(rf"(?<!`)(?:{MARK.pattern})\s*+(?=[\[{{])", re.IGNORECASE)
+_FENCED = re.compile(r"^[ \t]{0,4}(?P<marks>`{3,20}|~{3,20}).*?^[ \t]{0,4}(?P=marks)", re.M | re.S)
 _BRACE = re.compile(r"\{")
 _CALL_SHAPED = re.compile(
     r"\{\s*+[\"']?(?:name|tool|tool_name|action|function|recipient_name|arguments|parameters"
@@ -40,6 +43,20 @@ def unmarked_calls(text: str, known: Known) -> Iterator[tuple[int, Calls]]:
         if known(named["name"]):
             yield named.start(), read_calls(f"<tool>{text[named.start() :]}", known)
             return
+
+
+def holds_call(text: str) -> bool:
+    """Tell whether a whole call stands in a text, with its mark and outside of code."""
+    outside = _FENCED.sub("", text)
+    written = islice(_WRITTEN.finditer(outside), _TRIES)
+    return any(_is_call(outside, mark.end()) for mark in written)
+
+
+def _is_call(text: str, at: int) -> bool:
+    try:
+        return bool(calls_of(read_loosely(text, at).value, lambda name: False))
+    except ParseError:
+        return False
 
 
 def said_in_object(text: str) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agents import loop
@@ -34,12 +34,13 @@ GREETINGS = [
     "Thought: A greeting.\n\nFinal Answer: Hello!",
     "**Final Answer:** Hello!",
 ]
+CALLED = '{"name": "ferry", "arguments": {"port": "Bergen"}}'
 PIECES = [
     "<think>",
     "</think>",
     "<tool_call>",
     "</tool_call>",
-    '{"name": "ferry", "arguments": {"port": "Bergen"}}',
+    CALLED,
     '{"tool": "ferry", "inputs": {"port": "Bergen"}}',
     '{"thought": "t", "action": {"tool": "ferry", "parameters": {"port": "Oslo"}}}',
     '{"kind": "FINAL", "text": "The ferry leaves at six."}',
@@ -65,6 +66,7 @@ BEGINS = re.compile(
     r"|(?:Thought|Final Answer):)"
 )
 CALL = re.compile(r"(?:<tool_call>|\[TOOL_CALLS\])\s*\{\"name\": \"ferry\"[^`]*\}\}")
+CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 MARKS = re.compile(r"</?think>|</?tool_call>|\[TOOL_CALLS\]|<\|im_end\|>|</?__final_answer__>")
 
 
@@ -98,6 +100,9 @@ def test_a_greeting_in_prose_takes_two_calls_at_most(policy: str, reply: str) ->
 
 @pytest.mark.parametrize("policy", POLICIES)
 @settings(max_examples=60, deadline=None)
+@example(pieces=["<__final_answer__>", "\nThought: "])
+@example(pieces=["\nFinal Answer: ", "The ferry leaves at six.", "<tool_call>", CALLED])
+@example(pieces=["\nFinal Answer: ", "\nFinal Answer: ", "<think>", "\nFinal Answer: ", "<think>"])
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=9))
 def test_no_reply_of_pieces_ends_a_run_untruly(policy: str, pieces: list[str]) -> None:
     outcome, asked = played(policy, "".join(pieces))
@@ -106,4 +111,4 @@ def test_no_reply_of_pieces_ends_a_run_untruly(policy: str, pieces: list[str]) -
     assert outcome.status is not Status.SUCCEEDED or outcome.answer.strip()
     if outcome.status is Status.SUCCEEDED and not outcome.partial:
         assert not BEGINS.match(outcome.answer)
-        assert not CALL.search(outcome.answer)
+        assert not CALL.search(CODE.sub("", outcome.answer))
