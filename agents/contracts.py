@@ -42,7 +42,7 @@ class Thought(Value):
     `text` is the reasoning (for an implicit ACTION: the plain-language instruction), `calls` the
     actions if think already named their tools, in their order, `answer` the user-facing text of a
     FINAL node. `plan` is what a planning policy fixed here for later turns, as JSON of its own
-    making.
+    making. `kept` is what a server wants back of each call that its model made natively, likewise.
     """
 
     kind: ThoughtKind
@@ -50,6 +50,7 @@ class Thought(Value):
     calls: tuple[ToolCall, ...] = ()
     answer: str = ""
     plan: dict[str, Any] | None = None
+    kept: tuple[dict[str, Any], ...] = ()
 
 
 class EndReason(StrEnum):
@@ -107,8 +108,8 @@ class Action(Value):
 class Turn(Value):
     """One pass of think, act, observe; any part may be absent.
 
-    The actions run one after the other, in their order. Where one of them ends the run, those
-    behind it have no observation.
+    The actions run in their order, or at once where that is safe. Where one of them ends the run,
+    those behind it have no observation.
     """
 
     index: int
@@ -123,8 +124,7 @@ class Turn(Value):
     @property
     def position(self) -> int | None:
         """Return the place of the first action that has no observation; None where all have."""
-        places = (n for n, action in enumerate(self.actions) if action.observation is None)
-        return next(places, None)
+        return next((n for n, one in enumerate(self.actions) if one.observation is None), None)
 
     @property
     def open_action(self) -> Action | None:
@@ -161,10 +161,9 @@ class Turn(Value):
         """Return the turn with its actions proposed."""
         return self.model_copy(update={"actions": tuple(Action(call=call) for call in calls)})
 
-    def with_observation(self, observation: Observation) -> Self:
-        """Return the turn with its open action observed, or observed without an action."""
-        position = self.position
-        if position is None:
+    def with_observation(self, observation: Observation, position: int | None = None) -> Self:
+        """Return the turn with an action observed, the open one by itself, or without an action."""
+        if (position := self.position if position is None else position) is None:
             actions = (*self.actions, Action(call=None, observation=observation))
         else:
             done = self.actions[position].model_copy(update={"observation": observation})

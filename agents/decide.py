@@ -128,14 +128,19 @@ class SameToolLimit(Limit):
 
 @dataclass(frozen=True)
 class NoUnreadable(Limit):
-    """Halt after a reply that could not be read, where think has already tried to repair it."""
+    """Halt after replies that could not be read, so many in a row.
+
+    The first is enough where think has already tried to repair it.
+    """
 
     reason = EndReason.FAILURES
+    times: int = 1
 
     def is_reached(self, state: State) -> bool:
-        """Look for a reply that could not be read at the end."""
-        last = state.turns[-1].last_observation if state.turns else None
-        return last is not None and last.error == ErrorKind.PARSE_ERROR
+        """Look for replies that could not be read at the end."""
+        seen = [turn.last_observation for turn in state.turns[-self.times :]]
+        errors = [observation is not None and observation.error for observation in seen]
+        return len(errors) == self.times and set(errors) == {ErrorKind.PARSE_ERROR}
 
 
 @dataclass(frozen=True)

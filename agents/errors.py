@@ -35,6 +35,7 @@ class ErrorKind(StrEnum):
     PROVIDER_UNREACHABLE = "ProviderUnreachable"
     PROVIDER_REFUSED = "ProviderRefused"
     CONTEXT_OVERFLOW = "ContextOverflow"
+    TOOLS_REFUSED = "ToolsRefused"
     PROVIDER_BUSY = "ProviderBusy"
     PROVIDER_LIMITED = "ProviderLimited"
     PROVIDER_GARBLED = "ProviderGarbled"
@@ -172,6 +173,12 @@ class ProviderRefused(ProviderError):
     """Raised when the server rejects the request itself: key, model name, length, content."""
 
     kind = ErrorKind.PROVIDER_REFUSED
+
+
+class ToolsRefused(ProviderRefused):
+    """Raised when a model's server takes no tools in a request; it was told in vain, once."""
+
+    kind = ErrorKind.TOOLS_REFUSED
 
 
 class ContextOverflow(ProviderRefused):

@@ -3,7 +3,8 @@
 Think and act yield events; the loop folds them into the State and passes them on. The order within
 a turn is: turn.started, thought.delta*, thought.completed, actions.proposed?, then for each action
 action.started?, observation.delta*, observed, and turn.completed. A model.called follows the deltas
-of its call. What is told of an action is told of the turn's first that has no observation yet.
+of its call. What is told of an action is told of the one at `position`, from 0; None is the turn's
+first that has no observation yet. Where actions run at once, what is told of them comes as it does.
 """
 
 from typing import Annotated, Literal
@@ -28,7 +29,7 @@ class ThoughtDelta(Value):
 
 
 class AnswerDelta(Value):
-    """More text of the answer."""
+    """More text of the answer; in a turn that comes to actions it was none, and is void."""
 
     type: Literal["answer.delta"] = "answer.delta"
     text: str
@@ -44,7 +45,7 @@ class ThoughtCompleted(Value):
 class ActionsProposed(Value):
     """The current turn's actions are known; none has begun, and all may be stored before one does.
 
-    They are carried out one after the other, in their order; there is at least one.
+    They are carried out in their order, or at once; there is at least one.
     """
 
     type: Literal["actions.proposed"] = "actions.proposed"
@@ -52,23 +53,26 @@ class ActionsProposed(Value):
 
 
 class ActionStarted(Value):
-    """The tool of the next action runs from here on."""
+    """The tool of an action runs from here on."""
 
     type: Literal["action.started"] = "action.started"
+    position: int | None = None
 
 
 class ObservationDelta(Value):
-    """More output of the running tool."""
+    """More output of a running tool."""
 
     type: Literal["observation.delta"] = "observation.delta"
     text: str
+    position: int | None = None
 
 
 class Observed(Value):
-    """The observation of the action under way is complete, or that of a reply without an action."""
+    """The observation of an action under way is complete, or that of a reply without an action."""
 
     type: Literal["observed"] = "observed"
     observation: Observation
+    position: int | None = None
 
 
 class TurnCompleted(Value):

@@ -89,7 +89,7 @@ def _without_budget(error: OutOfBudget, state: State) -> Iterator[Event]:
         return
     yield from _said(state)
     while not state.turns[-1].is_observed and not state.final_answer:
-        shown = "".join(state.draft.observation) or str(error)
+        shown = state.draft.output(state.turns[-1].position) or str(error)
         yield Observed(observation=Observation(text=shown, error=ErrorKind.OUT_OF_BUDGET))
     yield TurnCompleted(turn=state.turns[-1])
 
@@ -112,10 +112,17 @@ def _closing(error: Exception, state: State) -> Iterator[Event]:
     """Keep all that was said in the turn that is cut off, and end the run."""
     if state.is_open:
         yield from _said(state)
-        if state.turns[-1].open_action is not None:
-            shown = "".join(state.draft.observation)
-            yield Observed(observation=Observation(text=shown, error=ErrorKind.INTERRUPTED))
+        for position in _under_way(state):
+            shown = state.draft.output(position)
+            cut_off = Observation(text=shown, error=ErrorKind.INTERRUPTED)
+            yield Observed(observation=cut_off, position=position)
     yield RunEnded(outcome=outcome_of(error, state))
+
+
+def _under_way(state: State) -> list[int]:
+    """Return the places of the actions that were begun, else of the one that comes next."""
+    position = state.turns[-1].position
+    return sorted(state.draft.outputs) or ([] if position is None else [position])
 
 
 def _said(state: State) -> Iterator[Event]:

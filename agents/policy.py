@@ -38,7 +38,8 @@ class Think(Protocol):
 class Act(Protocol):
     """Carry out the next of the last thought's actions: yield exactly one `Observed`.
 
-    The first time `ActionsProposed` comes before it; act is called again while an action is open.
+    It may carry out several at once, and yields one `Observed` for each, with its position. The
+    first time `ActionsProposed` comes before; act is called again while an action is open.
     """
 
     def __call__(self, state: State, /) -> Iterator[Event]: ...

@@ -24,21 +24,34 @@ REMEMBERED = 5
 
 @dataclass
 class Draft:
-    """What has been said of parts that are not complete yet, so that a halt loses none of it."""
+    """What has been said of parts that are not complete yet, so that a halt loses none of it.
+
+    `outputs` are those of the actions that were begun here and are not observed, by position.
+    """
 
     thought: list[str] = field(default_factory=list)
-    observation: list[str] = field(default_factory=list)
+    outputs: dict[int, list[str]] = field(default_factory=dict)
     answer: list[str] = field(default_factory=list)
 
-    def apply(self, event: Event) -> None:
-        """Keep the text of a delta."""
+    def apply(self, event: Event, open_at: int) -> None:
+        """Keep the text of a delta; `open_at` is the place of the turn's open action."""
         match event:
             case ThoughtDelta(text=text):
                 self.thought.append(text)
             case AnswerDelta(text=text):
                 self.answer.append(text)
-            case ObservationDelta(text=text):
-                self.observation.append(text)
+            case ActionsProposed():
+                self.answer = []
+            case ActionStarted(position=position):
+                self.outputs.setdefault(_place(position, open_at), [])
+            case ObservationDelta(text=text, position=position):
+                self.outputs.setdefault(_place(position, open_at), []).append(text)
+            case Observed(position=position):
+                self.outputs.pop(_place(position, open_at), None)
+
+    def output(self, position: int | None) -> str:
+        """Return what the tool of an action has put out so far."""
+        return "".join(self.outputs.get(position or 0, ()))
 
 
 @dataclass
@@ -79,7 +92,7 @@ class State:
 
     def apply(self, event: Event) -> None:
         """Fold one event into the state."""
-        self.draft.apply(event)
+        self.draft.apply(event, (self.turns[-1].position or 0) if self.turns else 0)
         match event:
             case TurnStarted(index=index):
                 self.turns.append(Turn(index=index))
@@ -91,9 +104,9 @@ class State:
                 self.may_have_begun = False
             case ActionStarted():
                 self.may_have_begun = True
-            case Observed(observation=observation):
-                self.turns[-1] = self.turns[-1].with_observation(observation)
-                self.may_have_begun, self.draft.observation = False, []
+            case Observed(observation=observation, position=position):
+                self.turns[-1] = self.turns[-1].with_observation(observation, position)
+                self.may_have_begun = self.turns[-1].position in self.draft.outputs
             case TurnCompleted():
                 self.is_open = False
             case RunEnded(outcome=outcome):
@@ -116,6 +129,10 @@ class State:
                 if action.observation is not None:
                     lines.append(f"OBSERVATION:{told(action.observation)}")
         return "\n".join(lines)
+
+
+def _place(position: int | None, open_at: int) -> int:
+    return open_at if position is None else position
 
 
 def observed(observation: Observation) -> str:

@@ -7,7 +7,7 @@ from django.apps.registry import Apps
 from django.conf import settings
 from django.db.models import QuerySet
 
-from agents.policies import planned, reflexion, rewoo, self_repair
+from agents.policies import native, planned, reflexion, rewoo, self_repair
 from agents.policies.spec import Limits, PolicySpec
 from chat.extensions import extensions
 from chat.models import Origin, Policy, PolicyVersion
@@ -51,6 +51,18 @@ _SEEDS = {
         "Says in plain words what it wants done; the tool that fits is then found, chosen and "
         "filled in for it. Made for more tools than fit into one prompt, and takes more calls.",
         PolicySpec(policy="implicit", tools=(*TOOLS, ASK), limits=Limits(max_turns=20)),
+    ),
+    "native": _Seed(
+        "Native calls",
+        "Gives the model its tools with each request, to be called in its server's own way; calls "
+        "that only read run at once. The fewest model calls of all, for models that can: today's "
+        "large ones and many small ones. Where the server takes no tools, it goes on in text.",
+        PolicySpec(
+            policy="native",
+            tools=(*TOOLS, ASK),
+            limits=Limits(max_turns=20),
+            settings=native.Settings().model_dump(),
+        ),
     ),
     "plan_execute": _Seed(
         "Plan and execute",

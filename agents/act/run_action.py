@@ -32,7 +32,7 @@ class Calls(Protocol):
 def run_actions(calls: Sequence[ToolCall], toolkit: Calls, control: Control) -> Iterator[Event]:
     """Propose all actions of a turn, and carry out the first."""
     yield ActionsProposed(calls=tuple(calls))
-    yield from _run(calls[0], toolkit, control)
+    yield from run_call(calls[0], toolkit, control)
 
 
 def next_action(state: State, toolkit: Calls, control: Control) -> Iterator[Event]:
@@ -45,12 +45,13 @@ def next_action(state: State, toolkit: Calls, control: Control) -> Iterator[Even
     if action is None or (call := action.call) is None:
         raise ValueError("The last turn has no action to go on with.")
     if not state.may_have_begun or _may_run_again(call, toolkit):
-        yield from _run(call, toolkit, control)
+        yield from run_call(call, toolkit, control)
     else:
         yield Observed(observation=Observation(text=INTERRUPTED, error=ErrorKind.INTERRUPTED))
 
 
-def _run(call: ToolCall, toolkit: Calls, control: Control) -> Iterator[Event]:
+def run_call(call: ToolCall, toolkit: Calls, control: Control) -> Iterator[Event]:
+    """Carry out one action that is proposed and was not begun."""
     yield ActionStarted()
     observation = yield from toolkit.call(call, control)
     yield Observed(observation=observation)

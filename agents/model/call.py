@@ -21,10 +21,12 @@ from agents.errors import (
     ProviderLimited,
     ProviderTruncated,
     ProviderUnreachable,
+    ToolsRefused,
 )
 from agents.model.delays import delay_after, may_wait
 from agents.model.repeats import REPEATS, Repeats
 from agents.providers.base import (
+    TOOLS,
     CallDelta,
     Finish,
     IsShown,
@@ -170,6 +172,10 @@ class Call:
                 self._provider.leave_out(self._left_out)
             return False
         match error:
+            case ParameterRefused() if self._offers_tools and error.parameter == TOOLS:
+                self._provider.leave_out(self._left_out | {TOOLS})
+                self.error = ToolsRefused(str(error))
+                return False
             case ParameterRefused():
                 logger.info("The server of %s knows no %s", self._provider.model, error.parameter)
                 self._body = error.instead

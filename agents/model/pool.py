@@ -232,6 +232,10 @@ class Managed(Provider):
         """Ask without these parameters from now on."""
         self._provider.leave_out(parameters)
 
+    def refuses(self, parameter: str) -> bool:
+        """Tell whether the server has turned out not to take this parameter."""
+        return self._provider.refuses(parameter)
+
 
 def _of_local(error: SlotTaken, wanted: Wanted) -> SlotTaken:
     if not wanted.is_local:

@@ -8,6 +8,7 @@ from agents.errors import ConfigurationError
 from agents.policies import (  # noqa: F401 (each declares itself)
     explicit,
     implicit,
+    native,
     plan_execute,
     planned,
     reflexion,

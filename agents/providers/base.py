@@ -24,13 +24,19 @@ IsShown = Callable[[], bool]
 
 
 class ToolSchema(Value):
-    """A tool as a request offers it; `inputs` is the JSON Schema of an object."""
+    """A tool as a request offers it; `inputs` is the JSON Schema of an object.
+
+    `strict` asks the server to let the model write nothing else, where it can for this schema.
+    """
 
     name: str
     description: str
     inputs: dict[str, Any]
+    strict: bool = False
 
 
+TOOLS = "tools"
+"""The parameter that offers tools, by whatever name; a request for calls cannot do without it."""
 CHOICES = ("auto", "required", "none")
 """What a request says of the tools it offers, besides the name of the one to be called."""
 
@@ -195,6 +201,10 @@ class Provider(ABC):
     def leave_out(self, parameters: Collection[str]) -> None:
         """Ask without these parameters from now on: without them a reply came."""
         return
+
+    def refuses(self, parameter: str) -> bool:
+        """Tell whether the server has turned out not to take this parameter."""
+        return False
 
     def close(self) -> None:
         """Let go of what is held; the provider is not used again."""

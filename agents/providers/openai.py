@@ -16,11 +16,14 @@ from agents.providers.wire.faults import Faults, said_in
 from agents.providers.wire.remote import RemoteProvider
 from agents.providers.wire.replies import ChunkReader
 from agents.providers.wire.server import Send
+from agents.providers.wire.strict import strictly
 
 REPEATED_ROLES = "repeated roles"
 """What DeepSeek-R1 and some chat templates refuse: two messages of one speaker in a row."""
 JSON_SCHEMA = "json_schema"
 """The form of a reply that more servers know as `json_object`, without the schema."""
+STRICT = "strict"
+"""What lets the model write no call but such as the tool's schema has."""
 _SCHEMA = re.compile(r"response_format|json_schema", re.IGNORECASE)
 _ALTERNATE = re.compile(r"successive user or assistant messages|roles must alternate")
 
@@ -61,7 +64,7 @@ class OpenAIProvider(RemoteProvider):
         elif request.as_json:
             body["response_format"] = {"type": "json_object"}
         if request.tools:
-            body["tools"] = [function_of(tool) for tool in request.tools]
+            body["tools"] = [_strict_function_of(tool) for tool in request.tools]
         if request.tools and request.tool_choice != "auto":
             body["tool_choice"] = _choice(request.tool_choice)
         body["messages"] = list(_messages(request.messages))
@@ -84,6 +87,10 @@ class OpenAIProvider(RemoteProvider):
         if parameter == JSON_SCHEMA:
             is_one = posted.get("response_format", {}).get("type") == JSON_SCHEMA
             return posted | ({"response_format": {"type": "json_object"}} if is_one else {})
+        if parameter == STRICT:
+            return posted | (
+                {"tools": _without_strict(posted["tools"])} if "tools" in posted else {}
+            )
         also = {"tools": "tool_choice", "stream": "stream_options"}.get(parameter)
         return {name: value for name, value in posted.items() if name not in (parameter, also)}
 
@@ -115,6 +122,9 @@ def _named(body: str, posted: dict[str, Any]) -> str | None:
     """Return what a refusal names that is named for nothing else."""
     if posted.get("response_format", {}).get("type") == JSON_SCHEMA and _SCHEMA.search(body):
         return JSON_SCHEMA
+    is_strict = any(STRICT in tool["function"] for tool in posted.get("tools", ()))
+    if is_strict and re.search(rf"\b{STRICT}\b", body):
+        return STRICT
     names = ("stream_options", "response_format", "tool_choice")
     return next((n for n in names if n in posted and re.search(rf"\b{n}\b", body)), None)
 
@@ -123,6 +133,18 @@ def function_of(tool: ToolSchema) -> dict[str, Any]:
     """Return a tool as OpenAI's dialect and Ollama's declare it."""
     function = {"name": tool.name, "description": tool.description, "parameters": tool.inputs}
     return {"type": "function", "function": function}
+
+
+def _strict_function_of(tool: ToolSchema) -> dict[str, Any]:
+    declared = function_of(tool)
+    if tool.strict and (inputs := strictly(tool.inputs)) is not None:
+        declared["function"] |= {"parameters": inputs, "strict": True}
+    return declared
+
+
+def _without_strict(tools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    left = [{n: part for n, part in tool["function"].items() if n != STRICT} for tool in tools]
+    return [{"type": "function", "function": function} for function in left]
 
 
 def _choice(choice: str) -> str | dict[str, Any]:

@@ -1,6 +1,7 @@
 """A provider that says what it is told, call by call: for tests, benches and showing a failure."""
 
 import itertools
+import json
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +25,7 @@ from agents.providers.base import (
     Finish,
     IsShown,
     ModelRequest,
+    NativeCall,
     Provider,
     Reply,
     Token,
@@ -51,9 +53,20 @@ class _Paced(Value):
     chunk: int | None = Field(default=None, ge=1)
 
 
+class _Made(Value):
+    """A native call; inputs that are a text stand for arguments that may be no JSON."""
+
+    tool: str
+    inputs: dict[str, Any] | str = {}
+    id: str = ""
+    kept: tuple[dict[str, Any], ...] = ()
+
+
 class _Say(_Paced):
     say: str
     reasoning: str = ""
+    calls: tuple[_Made, ...] = ()
+    stop_reason: str = ""
     usage: Usage = Usage()
 
     @property
@@ -96,8 +109,9 @@ class ScriptedProvider(Provider):
     """Answer the calls of one run with the entries of `script`, in order.
 
     An entry is `{"say": text}`, `{"fail": kind, "after": text}` or `{"hang": true, "after": text}`,
-    each with an optional `rate` and `chunk`; `say` also with `reasoning` and `usage`. `position`
-    is the number of calls that were made before, so that a resumed run goes on where it was.
+    each with an optional `rate` and `chunk`; `say` also with `reasoning`, `usage`, `stop_reason`
+    and `calls`, native ones such as `{"tool": name, "inputs": {}}`. `position` is the number of
+    calls that were made before, so that a resumed run goes on where it was.
     Raises ConfigurationError for an entry that is none of these.
     """
 
@@ -135,7 +149,9 @@ class ScriptedProvider(Provider):
             yield Token(text=text)
         match entry:
             case _Say():
-                yield Finish(stop_reason="stop", usage=entry.usage)
+                yield from _made(entry)
+                stop = entry.stop_reason or ("tool_calls" if entry.calls else "stop")
+                yield Finish(stop_reason=stop, usage=entry.usage)
             case _Fail():
                 raise FAILURES[entry.fail](
                     entry.message or f"The script made call {call + 1} fail: {entry.fail}."
@@ -145,6 +161,14 @@ class ScriptedProvider(Provider):
                 raise ProviderSilent(
                     f"The model sent nothing for {control.idle_seconds:g} seconds."
                 )
+
+
+def _made(entry: _Say) -> Iterator[NativeCall]:
+    for index, call in enumerate(entry.calls):
+        inputs = call.inputs
+        arguments = inputs if isinstance(inputs, str) else json.dumps(inputs, ensure_ascii=False)
+        known = call.id or f"call_{index + 1}"
+        yield NativeCall(index=index, id=known, name=call.tool, arguments=arguments, kept=call.kept)
 
 
 def _paced(text: str, pace: _Paced, control: Control) -> Iterator[str]:

@@ -18,7 +18,16 @@ from agents.policies import build
 from agents.policies.context import Parts
 from agents.policies.spec import PolicySpec
 from agents.policy import Act
-from agents.providers.base import Finish, IsShown, ModelRequest, Provider, Reply, Token, not_shown
+from agents.providers.base import (
+    TOOLS,
+    Finish,
+    IsShown,
+    ModelRequest,
+    Provider,
+    Reply,
+    Token,
+    not_shown,
+)
 from agents.record.tape import Difference, Recorded, RecordingEnds, Tape
 from agents.state import State
 from agents.tools.toolkit import Toolkit
@@ -74,17 +83,24 @@ class _Replies(Provider):
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
         self._purpose = ""
+        self._offers_tools = False
 
     def body(self, request: ModelRequest) -> str:
         self._purpose = request.purpose
+        self._offers_tools = bool(request.tools)
         return json.dumps({"purpose": request.purpose})
+
+    def refuses(self, parameter: str) -> bool:
+        return parameter == TOOLS and self._tape.refuses_tools
 
     def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
         call = self._tape.call(self._purpose)
         if call.reasoning:
             yield Token(text=call.reasoning, kind="reasoning")
-        if call.reply:
-            yield Token(text=call.reply)
+        said, made = self._tape.parted(call) if self._offers_tools else (call.reply, [])
+        if said:
+            yield Token(text=said)
+        yield from made
         if call.error:
             raise self._tape.failure(call)
         yield Finish(stop_reason=call.stop_reason, usage=call.usage)

@@ -13,13 +13,17 @@ from agents.contracts import (
     Observation,
     Outcome,
     Purpose,
+    Thought,
     Turn,
     Usage,
     Value,
 )
 from agents.errors import ConfigurationError, ErrorKind, OutOfTime, ProviderError, Stopped
 from agents.events import Event, TurnCompleted, TurnStarted
+from agents.history.native import NO_TOOLS
 from agents.model.model import RESERVED
+from agents.providers.base import NativeCall
+from agents.record.native_calls import parted
 from agents.state import State
 from agents.text import storable
 
@@ -130,6 +134,21 @@ class Tape:
         if call.purpose != purpose:
             self._differs("the purpose of a call", call.purpose, purpose)
         return call
+
+    @property
+    def refuses_tools(self) -> bool:
+        """Tell whether the model's server took no tools in the turn under way."""
+        thought = self._thought
+        return thought is not None and thought.text == NO_TOOLS
+
+    def parted(self, call: RecordedCall) -> tuple[str, list[NativeCall]]:
+        """Return the text of a reply, and its native calls as its turn has kept them."""
+        return parted(call.reply, self._thought)
+
+    @property
+    def _thought(self) -> Thought | None:
+        is_stored = self._index < len(self._recorded.turns)
+        return self._recorded.turns[self._index].thought if is_stored else None
 
     def observation(self, position: int) -> Observation | None:
         """Return what came back from that action of the turn under way; None where it was cut."""
@@ -251,7 +270,7 @@ _OBSERVED = ("error", "ends", "text")
 
 
 def _parts(stored: Turn, now: Turn) -> Iterator[tuple[str, Any, Any]]:
-    for part in ("kind", "text", "answer", "plan"):
+    for part in ("kind", "text", "answer", "plan", "kept"):
         yield (
             f"thought.{part}",
             getattr(stored.thought, part, None),

@@ -10,7 +10,7 @@ from agents.tools.arithmetic.evaluate import CannotEvaluate, evaluate
 from agents.tools.spec import tool
 
 
-@tool(timeout=10, doing="Calculating", may_repeat=True)
+@tool(timeout=10, doing="Calculating", may_repeat=True, reads_only=True)
 def calculator(
     expression: Annotated[str, Field(description="for example (37 * 43 + 12) / 5 or sqrt(2) ^ 3")],
     variables: Annotated[

@@ -12,7 +12,7 @@ from agents.tools.arithmetic.units import Unit, all_names, find_unit, units_of
 from agents.tools.spec import tool
 
 
-@tool(timeout=5, doing="Converting units", may_repeat=True)
+@tool(timeout=5, doing="Converting units", may_repeat=True, reads_only=True)
 def convert_units(
     value: Annotated[float, Field(allow_inf_nan=False)],
     from_unit: Annotated[str, Field(description="such as km, pounds, °F, mph, GiB")],

@@ -12,7 +12,7 @@ from agents.errors import ToolFailed
 from agents.tools.spec import tool
 
 
-@tool(timeout=5, doing="Looking at the clock")
+@tool(timeout=5, doing="Looking at the clock", reads_only=True)
 def current_time(
     timezone: Annotated[str, Field(description="such as Europe/Paris; UTC if not given")] = "UTC",
     day: Annotated[date | None, Field(description="another date, YYYY-MM-DD, to ask about")] = None,

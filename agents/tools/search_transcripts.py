@@ -36,7 +36,13 @@ _QUERY = 500
 def search_transcripts_tool(find_turns: FindTurns) -> Tool:
     """Return the tool over what `find_turns` finds."""
 
-    @tool(timeout=20, brings_in=True, doing="Searching past transcripts", may_repeat=True)
+    @tool(
+        timeout=20,
+        brings_in=True,
+        doing="Searching past transcripts",
+        may_repeat=True,
+        reads_only=True,
+    )
     def search_transcripts(
         query: Annotated[str, Field(description='words, "exact phrases", -words to leave out')],
     ) -> str:

@@ -47,7 +47,8 @@ class Tool:
     while it runs, such as "Searching the web"; `may_repeat` that one may well call it many times in
     a row, for it looks, reads, reckons or moves on. `reveals` are the exceptions whose message the
     model may read: that of any other is in the log alone, for it may hold a secret. A ToolError
-    always tells its message.
+    always tells its message. `reads_only` means that it changes nothing, here or elsewhere, so that
+    several calls may run at the same time.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Tool:
     doing: str = ""
     may_repeat: bool = False
     reveals: tuple[type[Exception], ...] = REVEALED
+    reads_only: bool = False
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -93,6 +95,7 @@ def tool(
     doing: str = "",
     may_repeat: bool = False,
     reveals: tuple[type[Exception], ...] = REVEALED,
+    reads_only: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]:
     """Make a Tool of a function: its name, its docstring and its annotated parameters.
 
@@ -131,6 +134,7 @@ def tool(
             doing=doing,
             may_repeat=may_repeat,
             reveals=reveals,
+            reads_only=reads_only,
         )
 
     return make

@@ -34,6 +34,8 @@ class TurnManager(models.Manager["Turn"]):
 class Turn(models.Model):
     """A stored turn; any part may be absent. `stream_id` is the cursor of its last frame.
 
+    `kept` is what the model's server wants back of its native calls, as JSON of its own.
+
     The row is written before a tool runs, and completed before the page sees it complete. Of a run
     that was not worked on here, times may be unknown: None, never a guess. `space_id` is the run's.
     """
@@ -50,6 +52,7 @@ class Turn(models.Model):
     thought = models.TextField(blank=True)
     answer = models.TextField(blank=True)
     plan = models.JSONField(null=True, blank=True)
+    kept = models.JSONField(null=True, blank=True)
 
     stream_id = models.CharField(max_length=40, default="0-0")
     started_at = models.DateTimeField(null=True, blank=True)
@@ -123,6 +126,7 @@ class Turn(models.Model):
             calls=tuple(action.call for action in actions if action.call is not None),
             answer=self.answer,
             plan=self.plan,
+            kept=tuple(self.kept or ()),
         )
         return contracts.Turn(index=self.index, thought=thought, actions=actions)
 

@@ -107,6 +107,7 @@ def _turn(turn: Turn) -> dict[str, Any]:
         "thought": turn.thought,
         "answer": turn.answer,
         "plan": turn.plan,
+        "kept": turn.kept,
         "actions": [_action(action) for action in turn.actions],
         "started_at": _moment(turn.started_at),
         "ended_at": _moment(turn.ended_at),

@@ -61,6 +61,11 @@ class Stage:
         """Return how many calls of the slow tool have begun."""
         return len(self.calls.read_text().splitlines())
 
+    def looks(self) -> list[str]:
+        """Return for how long each call of the tool that only looks was to look, in order."""
+        calls = self.calls.read_text().splitlines()
+        return [call.removeprefix("look ") for call in calls if call.startswith("look ")]
+
     def is_mute(self) -> bool:
         """Tell whether the MCP server that says nothing has been started."""
         return self.calls.with_name("mute").exists()

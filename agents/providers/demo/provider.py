@@ -2,9 +2,12 @@
 
 import json
 import re
+from typing import Any
 
+from agents.contracts import Message
 from agents.control import Control
 from agents.providers.base import Finish, IsShown, ModelRequest, Provider, Reply, Token, not_shown
+from agents.providers.demo.formats.native import native_reply
 from agents.providers.demo.formats.replies import reply_to
 from agents.providers.demo.request import read_request
 
@@ -26,22 +29,31 @@ class DemoProvider(Provider):
 
     def body(self, request: ModelRequest) -> str:
         """Return the request as JSON, messages last."""
-        messages = [{"role": m.role, "content": m.content} for m in request.messages]
-        body = {
+        body: dict[str, Any] = {
             "model": self.model,
             "purpose": request.purpose,
             "as_json": request.as_json,
-            "messages": messages,
         }
+        if request.tools:
+            body["tools"] = [tool.name for tool in request.tools]
+        body["messages"] = [_message(message) for message in request.messages]
         return json.dumps(body, ensure_ascii=False)
 
     def stream(self, body: str, control: Control, is_shown: IsShown = not_shown) -> Reply:
         """Yield the reply token by token; nothing is counted, so usage stays unknown."""
         control.check()
-        for token in _TOKEN.findall(reply_to(read_request(body))):
+        request = read_request(body)
+        said, calls = native_reply(request) if request.is_native else (reply_to(request), [])
+        for token in _TOKEN.findall(said):
             if self._rate is None:
                 control.check()
             else:
                 control.wait(1 / self._rate)
             yield Token(text=token)
-        yield Finish(stop_reason="stop")
+        yield from calls
+        yield Finish(stop_reason="tool_calls" if calls else "stop")
+
+
+def _message(message: Message) -> dict[str, Any]:
+    told: dict[str, Any] = {"role": message.role, "content": message.content}
+    return told if message.call is None else told | {"call": message.call.model_dump()}

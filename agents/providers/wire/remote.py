@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from agents.control import Control
 from agents.errors import ContextOverflow
 from agents.providers.base import (
+    TOOLS,
     IsShown,
     ModelRequest,
     Provider,
@@ -31,10 +32,12 @@ _HAS_NONE = re.compile(
     r"|unsupported .{0,20}\btemperature\b",
     re.IGNORECASE,
 )
+_NO_TOOLS = (400, 404, 422, 500)
+"""How servers answer that know no tools: OpenRouter by 404, llama.cpp without a template by 500."""
 _HAS_NO_TOOLS = re.compile(
     r"(?:not support|unsupported).{0,40}\b(?:tools?|functions?)\b(?!_)"
     r"|\b(?:tools?|functions?|function calling)\b(?!_).{0,40}(?:not support|unsupported)"
-    r"|tool choice requires",
+    r"|tool choice requires|tools param requires|support tool use",
     re.IGNORECASE,
 )
 
@@ -92,14 +95,14 @@ class RemoteProvider(Provider):
         bound = refused_bound(said, posted) if status in (400, 413, 422) else None
         if bound is not None:
             return bound
-        if status in (400, 422) and "tools" in posted and _HAS_NO_TOOLS.search(said):
-            return "tools"
+        if status in _NO_TOOLS and TOOLS in posted and _HAS_NO_TOOLS.search(said):
+            return TOOLS
         is_without = status in (400, 422) and "temperature" in posted and _HAS_NONE.search(said)
         return "temperature" if is_without else None
 
     def without(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
         """Return what to post instead to a server that refuses `parameter`."""
-        also = "tool_choice" if parameter == "tools" else None
+        also = "tool_choice" if parameter == TOOLS else None
         return {name: posted[name] for name in posted if name not in (parameter, also)}
 
     def body(self, request: ModelRequest) -> str:
@@ -134,6 +137,10 @@ class RemoteProvider(Provider):
     def leave_out(self, parameters: Collection[str]) -> None:
         """Ask this model of the server without these parameters from now on."""
         self._server.unwanted[self.model] = self._unwanted.union(parameters)
+
+    def refuses(self, parameter: str) -> bool:
+        """Tell whether this model of the server has turned out not to take the parameter."""
+        return parameter in self._unwanted
 
     @property
     def thinks_first(self) -> bool | None:

@@ -152,6 +152,7 @@ def _tool(link: McpConnection, told: "types.Tool") -> Tool:
         wants_control=True,
         reaches_out=_reaches_out(server, hints),
         brings_in=True,
+        reads_only=bool(hints and hints.read_only_hint),
     )
 
 

@@ -25,6 +25,7 @@ def http_get_tool(reach: Reach) -> Tool:
         reaches_out=True,
         doing="Reading a web page",
         may_repeat=True,
+        reads_only=True,
     )
     def http_get(
         url: Annotated[str, Field(description="such as https://example.org/page")],

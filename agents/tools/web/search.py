@@ -39,6 +39,7 @@ def web_search_tool(search: Search) -> Tool:
         reaches_out=True,
         doing="Searching the web",
         may_repeat=True,
+        reads_only=True,
     )
     def web_search(
         query: Annotated[str, Field(description="what one would type into a search engine")],

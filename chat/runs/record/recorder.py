@@ -47,14 +47,14 @@ class Recorder:
         self._control = control
         self._calls = CallLog(run, calls)
         self._call: ModelCall | None = None
-        self._observed: Action | None = None
+        self._observed: list[Action] = []
         self._count = len(turns)
         is_open = bool(turns) and turns[-1].status == TurnStatus.OPEN
         self._turn: Turn | None = turns[-1] if is_open else None
-        # Whether the open action may have begun: an earlier worker had it, or this one.
+        # Whether the open action may have begun that an earlier worker had, or this one proposed.
         self._is_under_way = is_open
+        self._outputs: dict[int, list[str]] = {}
         self._thought: list[str] = []
-        self._output: list[str] = []
         self._answer: list[str] = []
         self._is_silent = run.attempt == 1
 
@@ -73,8 +73,8 @@ class Recorder:
             case events.AnswerDelta(text=text):
                 text = self._kept(self._answer, text)
                 self._channel.put({"type": "answer.delta", "text": text})
-            case events.ObservationDelta(text=text):
-                self._show_output(self._kept(self._output, text))
+            case events.ObservationDelta(text=text, position=position):
+                self._show_output(text, position)
             case events.ModelCalled(call=call):
                 self._store_call(call)
             case events.RunEnded(outcome=outcome):
@@ -114,10 +114,10 @@ class Recorder:
                 self._thought_completed(node)
             case events.ActionsProposed(calls=calls):
                 self._propose(calls)
-            case events.ActionStarted():
-                self._start_action()
-            case events.Observed(observation=observation):
-                self._observe(observation)
+            case events.ActionStarted(position=position):
+                self._start_action(position)
+            case events.Observed(observation=observation, position=position):
+                self._observe(observation, position)
             case events.TurnCompleted():
                 self._complete()
 
@@ -131,7 +131,7 @@ class Recorder:
         )
         self._turn.actions = []
         self._count = index + 1
-        for texts in (self._thought, self._output, self._answer):
+        for texts in (self._thought, self._outputs, self._answer):
             texts.clear()
         self._channel.put(self._turn_event("turn.started", self._turn))
 
@@ -164,40 +164,46 @@ class Recorder:
     def _propose(self, calls: Sequence[contracts.ToolCall]) -> None:
         turn = self._open_turn()
         set_calls(turn, calls)
+        self._answer.clear()
         self._is_under_way = True
         reserved = self._channel.reserve()
         self._store_turn(turn, reserved, turn.actions)
         self._channel.put_reserved(reserved, self._turn_event("actions.proposed", turn))
 
-    def _start_action(self) -> None:
-        turn, action = self._open_turn(), self._open_action()
+    def _start_action(self, position: int | None) -> None:
+        turn, action = self._open_turn(), self._action(position)
         action.started_at = self._run.clock.now()
         self._is_under_way = True
-        self._output.clear()
+        self._outputs[action.position] = []
         event = ActionStarted(
             type="action.started", index=turn.index, position=action.position, tool=action.tool
         )
         self._channel.put(event)
 
-    def _show_output(self, text: str) -> None:
-        index, position = self._open_turn().index, self._open_action().position
-        event = ObservationDelta(
-            type="observation.delta", index=index, position=position, text=text
-        )
+    def _show_output(self, text: str, position: int | None) -> None:
+        index, place = self._open_turn().index, self._action(position).position
+        text = self._kept(self._outputs.setdefault(place, []), text)
+        event = ObservationDelta(type="observation.delta", index=index, position=place, text=text)
         self._channel.put(event)
 
-    def _observe(self, observation: Observation) -> None:
+    def _observe(self, observation: Observation, position: int | None) -> None:
         turn = self._open_turn()
-        self._observed = set_observation(turn, observation)
-        self._observed.ended_at = self._run.clock.now()
         self._is_under_way = False
-        set_apart(self._observed, self._control)
+        action = self._over(turn, observation, position)
         # The last one is stored with its turn, which is complete in a moment.
-        if turn.open_action is not None and not self._observed.ends:
+        if turn.open_action is not None and not action.ends:
             reserved = self._channel.reserve()
-            self._store_turn(turn, reserved, [self._observed])
+            self._store_turn(turn, reserved, self._changed())
             self._channel.put_reserved(reserved, self._turn_event("action.completed", turn))
-            self._observed = None
+
+    def _over(self, turn: Turn, observation: Observation, position: int | None) -> Action:
+        """Fill in what came back of an action, or of none; it is not stored yet."""
+        action = set_observation(turn, observation, position)
+        action.ended_at = self._run.clock.now()
+        self._outputs.pop(action.position, None)
+        set_apart(action, self._control)
+        self._observed.append(action)
+        return action
 
     def _complete(self) -> None:
         turn = self._open_turn()
@@ -214,20 +220,19 @@ class Recorder:
         if turn is None:
             return None
         turn.thought = turn.thought or "".join(self._thought)
-        now = self._run.clock.now()
         if turn.open_action is not None and self._is_under_way:
-            shown = Observation(text="".join(self._output), error=ErrorKind.INTERRUPTED)
-            self._observed = set_observation(turn, shown)
-            self._observed.ended_at = now
-            set_apart(self._observed, self._control)
+            self._outputs.setdefault(turn.open_action.position, [])
+        for position, output in list(self._outputs.items()):
+            shown = Observation(text="".join(output), error=ErrorKind.INTERRUPTED)
+            self._over(turn, shown, position)
         turn.status = TurnStatus.INTERRUPTED
-        turn.ended_at = now
+        turn.ended_at = self._run.clock.now()
         return turn if turn.thought or turn.actions or turn.pk else None
 
     def _changed(self) -> list[Action]:
-        """Return the action that is not stored as it is now."""
-        action, self._observed = self._observed, None
-        return [] if action is None else [action]
+        """Return the actions that are not stored as they are now."""
+        actions, self._observed = self._observed, []
+        return actions
 
     def _store_turn(self, turn: Turn, stream_id: str, actions: Sequence[Action] = ()) -> None:
         turn.stream_id = stream_id
@@ -249,8 +254,10 @@ class Recorder:
             raise RuntimeError("A policy told of a turn that it has not started.")
         return self._turn
 
-    def _open_action(self) -> Action:
-        action = self._open_turn().open_action
+    def _action(self, position: int | None) -> Action:
+        """Return the action of that place, the open one for none."""
+        turn = self._open_turn()
+        action = turn.open_action if position is None else turn.actions[position]
         if action is None:
             raise RuntimeError("A policy told of an action that it has not proposed.")
         return action

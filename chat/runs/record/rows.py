@@ -17,6 +17,7 @@ def set_thought(turn: Turn, node: Thought) -> None:
     turn.thought = storable(node.text)
     turn.answer = storable(node.answer)
     turn.plan = None if node.plan is None else storable_json(node.plan)
+    turn.kept = [storable_json(one) for one in node.kept] or None
 
 
 def set_calls(turn: Turn, calls: Iterable[ToolCall]) -> None:
@@ -24,9 +25,9 @@ def set_calls(turn: Turn, calls: Iterable[ToolCall]) -> None:
     turn.actions = [_action(turn, position, call) for position, call in enumerate(calls)]
 
 
-def set_observation(turn: Turn, observation: Observation) -> Action:
-    """Fill in what came back from the open action, or from a reply without one; return it."""
-    action = turn.open_action
+def set_observation(turn: Turn, observation: Observation, position: int | None = None) -> Action:
+    """Fill in what came back from an action, the open one by itself, or without one; return it."""
+    action = turn.open_action if position is None else turn.actions[position]
     if action is None:
         action = _action(turn, len(turn.actions), None)
         turn.actions.append(action)

@@ -19,6 +19,7 @@ from agents.providers.demo.answers.quoting import quoted
 from agents.providers.demo.answers.snippets import read_snippet
 from agents.providers.demo.answers.units import read_units
 from agents.providers.demo.follow_up import meant
+from agents.providers.demo.formats.call_trail import CallTrail
 from agents.providers.demo.formats.step_trail import StepTrail
 from agents.providers.demo.formats.steps import Step, Task
 from agents.providers.demo.formats.trail import NotMine, Trail
@@ -67,10 +68,15 @@ def next_move(request: Request) -> Step | Answer:
     if isinstance(parts, Answer):
         return parts
     try:
-        trail = StepTrail(request) if request.purpose == Purpose.STEP else Trail(request)
-        return _walk(parts, previous, trail)
+        return _walk(parts, previous, _trail(request))
     except NotMine:
         return Answer("I only know how to go on from my own steps.", _NOT_MINE)
+
+
+def _trail(request: Request) -> Trail | StepTrail | CallTrail:
+    if request.is_native:
+        return CallTrail(request)
+    return StepTrail(request) if request.purpose == Purpose.STEP else Trail(request)
 
 
 def plan_ahead(request: Request) -> Journey | Answer:
@@ -143,7 +149,7 @@ def _read(text: str, previous: str, readers: tuple[_Reader, ...] = _READERS) -> 
     return next((task for read in readers if (task := read(text, previous)) is not None), None)
 
 
-def _walk(parts: list[str], previous: str, trail: Trail | StepTrail) -> Step | Answer:
+def _walk(parts: list[str], previous: str, trail: Trail | StepTrail | CallTrail) -> Step | Answer:
     answers: list[str] = []
     for part in parts:
         task = _read(part, previous)

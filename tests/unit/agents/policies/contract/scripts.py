@@ -3,6 +3,9 @@
 import json
 from typing import Any
 
+Entry = str | dict[str, Any]
+"""What a model says in one call: text, or an entry of a script."""
+
 
 def node(kind: str, text: str) -> str:
     return json.dumps({"kind": kind, "text": text})
@@ -17,7 +20,11 @@ def step(tool: str, **parameters: Any) -> str:
     return json.dumps({"thought": "t", "action": {"tool": tool, "parameters": parameters}})
 
 
-SCRIPTS: dict[str, tuple[str, ...]] = {
+def calls(*named: tuple[str, dict[str, Any] | str], say: str = "") -> dict[str, Any]:
+    return {"say": say, "calls": [{"tool": tool, "inputs": inputs} for tool, inputs in named]}
+
+
+SCRIPTS: dict[str, tuple[Entry, ...]] = {
     "explicit": (
         "first\nAction: search\nAction Input: q",
         "no format at all",
@@ -39,6 +46,14 @@ SCRIPTS: dict[str, tuple[str, ...]] = {
         node("ACTION", "do the impossible"),
         "none",
         node("FINAL", "two\n\nlines"),
+    ),
+    "native": (
+        calls(("search", {"query": "q"}), say="<think>so</think>I look it up."),
+        "",
+        calls(("broken", {"text": "x"})),
+        calls(("ghost", {})),
+        calls(("add", {"left": 2, "right": 3}), ("add", '{"left": 2, "ri')),
+        "two\n\nlines",
     ),
     "plan_execute": (
         'Intent: i\nTool Calls: [{"toolName": "search"',
@@ -93,17 +108,26 @@ LIMITS = {"answered": 9, "out of turns": 2}
 CASES = [(policy, limit) for policy in SCRIPTS for limit in LIMITS]
 
 
-def script(policy: str, limit: str) -> list[str]:
+def script(policy: str, limit: str) -> list[Entry]:
     """Return the policy's script; what comes after its last turn is the summary."""
     if limit == "answered":
         return list(SCRIPTS[policy])
-    calls = 4 if policy == "implicit" else 2
-    return [*SCRIPTS[policy][:calls], "the best I have"]
+    count = 4 if policy == "implicit" else 2
+    return [*SCRIPTS[policy][:count], "the best I have"]
 
 
-TELL: dict[str, list[str]] = {
+def recorded(entry: Entry) -> str:
+    """Return what the record of a call has of an entry: its text, and behind it each call."""
+    if isinstance(entry, str):
+        return entry
+    written = [f"\n{json.dumps(call)}\n" for call in entry["calls"]]
+    return entry["say"] + "".join(written)
+
+
+TELL: dict[str, list[Entry]] = {
     "explicit": ["s\nAction: send\nAction Input: x", "t\nFinal Answer: a"],
     "implicit": [node("ACTION", "tell"), "send", '{"text": "x"}', node("FINAL", "a")],
+    "native": [calls(("send", {"text": "x"}), say="s"), "a"],
     "self_repair": [
         's\nAction: {"tool": "send", "inputs": {"text": "x"}}',
         "t\n<__final_answer__>a</__final_answer__>",

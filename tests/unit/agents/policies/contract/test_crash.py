@@ -8,7 +8,7 @@ import pytest
 from agents.events import ActionsProposed, ActionStarted, Event, RunEnded, TurnCompleted
 from agents.policies import POLICIES
 from agents.state import State
-from tests.unit.agents.policies.contract.scripts import TELL, script
+from tests.unit.agents.policies.contract.scripts import TELL, Entry, script
 from tests.unit.agents.policies.contract.stored import (
     Stored,
     all_of_it,
@@ -19,7 +19,7 @@ from tests.unit.agents.policies.contract.stored import (
 
 @pytest.mark.parametrize("store", [all_of_it, turns_and_proposals])
 def test_a_crash_at_any_event_changes_nothing_in_the_end(
-    case: tuple[Any, list[str], int], store: Callable[[Sequence[Event]], Stored]
+    case: tuple[Any, list[Entry], int], store: Callable[[Sequence[Event]], Stored]
 ) -> None:
     stage, said, turns = case
     whole = stage.play(said, max_turns=turns)

@@ -29,7 +29,7 @@ from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
 from agents.state import State
 from agents.tools.toolkit import Toolkit
-from tests.unit.agents.policies.contract.scripts import SCRIPTS
+from tests.unit.agents.policies.contract.scripts import SCRIPTS, Entry, recorded
 
 ORDER: dict[type, tuple[type, ...]] = {
     TurnStarted: (ThoughtDelta, AnswerDelta, ModelCalled),
@@ -48,7 +48,7 @@ ORDER: dict[type, tuple[type, ...]] = {
     ActionsProposed: (ActionStarted,),
     ActionStarted: (ObservationDelta, Observed),
     ObservationDelta: (ObservationDelta, ModelCalled, Observed),
-    Observed: (TurnCompleted,),
+    Observed: (TurnCompleted, ActionStarted, Observed),
     TurnCompleted: (TurnStarted, AnswerDelta, ModelCalled, RunEnded),
     RunEnded: (),
 }
@@ -58,7 +58,7 @@ def test_every_policy_is_tried_here() -> None:
     assert SCRIPTS.keys() == POLICIES.keys()
 
 
-def test_events_come_in_order(case: tuple[Any, list[str], int]) -> None:
+def test_events_come_in_order(case: tuple[Any, list[Entry], int]) -> None:
     stage, said, turns = case
 
     events = stage.play(said, max_turns=turns).events
@@ -68,7 +68,7 @@ def test_events_come_in_order(case: tuple[Any, list[str], int]) -> None:
 
 
 def test_each_turn_is_completed_once_and_the_run_ended_once_and_last(
-    case: tuple[Any, list[str], int],
+    case: tuple[Any, list[Entry], int],
 ) -> None:
     stage, said, turns = case
 
@@ -79,7 +79,9 @@ def test_each_turn_is_completed_once_and_the_run_ended_once_and_last(
     assert [event for event in played.events if isinstance(event, RunEnded)] == played.events[-1:]
 
 
-def test_the_answer_on_the_page_is_the_answer_of_the_run(case: tuple[Any, list[str], int]) -> None:
+def test_the_answer_on_the_page_is_the_answer_of_the_run(
+    case: tuple[Any, list[Entry], int],
+) -> None:
     stage, said, turns = case
 
     played = stage.play(said, max_turns=turns)
@@ -88,15 +90,15 @@ def test_the_answer_on_the_page_is_the_answer_of_the_run(case: tuple[Any, list[s
     assert shown == played.outcome.answer
 
 
-def test_the_whole_script_is_needed(case: tuple[Any, list[str], int]) -> None:
+def test_the_whole_script_is_needed(case: tuple[Any, list[Entry], int]) -> None:
     stage, said, turns = case
 
     played = stage.play(said, max_turns=turns)
 
-    assert [call.reply for call in played.calls] == said
+    assert [call.reply for call in played.calls] == [recorded(entry) for entry in said]
 
 
-def test_a_stop_at_any_event_leaves_a_whole_state(case: tuple[Any, list[str], int]) -> None:
+def test_a_stop_at_any_event_leaves_a_whole_state(case: tuple[Any, list[Entry], int]) -> None:
     stage, said, turns = case
     whole = stage.play(said, max_turns=turns)
 
@@ -114,7 +116,7 @@ def test_a_stop_at_any_event_leaves_a_whole_state(case: tuple[Any, list[str], in
 
 
 def test_an_interruption_at_any_event_raises_and_tells_no_end(
-    case: tuple[Any, list[str], int],
+    case: tuple[Any, list[Entry], int],
 ) -> None:
     stage, said, turns = case
     control, events = Control(), list[Event]()

@@ -9,9 +9,10 @@ from pydantic import ValidationError
 
 from agents.contracts import Message, Purpose, Role, ToolCall
 from agents.control import Control
+from agents.errors import ToolsRefused
 from agents.events import ModelCalled
 from agents.model.model import Model
-from agents.providers.base import ModelRequest, NativeCall, ToolSchema
+from agents.providers.base import TOOLS, ModelRequest, NativeCall, ToolSchema
 from agents.providers.vendors import RemoteName
 from tests.unit.agents.providers.calls import ProviderOf
 from tests.unit.agents.providers.wire import Wire
@@ -152,8 +153,6 @@ def test_a_tool_that_is_to_be_called_must_be_offered() -> None:
 
 
 REFUSALS: list[tuple[RemoteName, str, dict[str, Any], dict[str, Any]]] = [
-    ("openai", "m does not support tools", {"tools": [WEIGH], "tool_choice": "weigh"}, {}),
-    ("openai", '"auto" tool choice requires a parser', {"tools": [WEIGH]}, {}),
     (
         "openai",
         "tool_choice is unknown",
@@ -166,15 +165,12 @@ REFUSALS: list[tuple[RemoteName, str, dict[str, Any], dict[str, Any]]] = [
         {"reply_schema": SCHEMA},
         {"response_format": {"type": "json_object"}},
     ),
-    ("anthropic", "tools are not supported", {"tools": [WEIGH], "tool_choice": "required"}, {}),
     (
         "gemini",
         "Unknown name responseSchema",
         {"reply_schema": SCHEMA},
         {"responseMimeType": "application/json"},
     ),
-    ("gemini", "Function calling is not supported", {"tools": [WEIGH], "tool_choice": "none"}, {}),
-    ("ollama", "m does not support tools", {"tools": [WEIGH]}, {}),
 ]
 
 
@@ -195,6 +191,33 @@ def test_what_a_server_does_not_take_of_them_is_left_out_from_then_on(
 
     assert [parts(name, first), parts(name, again)] == [left, left]
     assert len(wire.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "words"),
+    [
+        ("openai", "400 Bad Request", "m does not support tools"),
+        ("openai", "400 Bad Request", '"auto" tool choice requires a parser'),
+        ("openai", "404 Not Found", "No endpoints found that support tool use"),
+        ("openai", "500 Internal Server Error", "tools param requires --jinja flag"),
+        ("anthropic", "400 Bad Request", "tools are not supported"),
+        ("gemini", "400 Bad Request", "Function calling is not supported"),
+        ("ollama", "400 Bad Request", "m does not support tools"),
+    ],
+)
+def test_a_server_that_takes_no_tools_is_not_asked_as_if_there_were_none(
+    wire: Wire, provider_of: ProviderOf, name: RemoteName, status: str, words: str
+) -> None:
+    wire.answers(Wire.page(status, json.dumps({"error": {"message": words}})))
+    provider = provider_of(wire.base_url, provider=name)
+    model = Model(provider, Control(60))
+    assert not provider.refuses(TOOLS)
+
+    with pytest.raises(ToolsRefused):
+        list(model.stream(ASKED, purpose=Purpose.THINK, tools=[WEIGH]))
+
+    assert provider.refuses(TOOLS)
+    assert len(wire.requests) == 1
 
 
 def test_json_that_claude_replies_by_a_tool_is_the_text_of_the_reply(

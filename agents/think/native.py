@@ -1,0 +1,169 @@
+"""Think by native calls: the tools go with the request, and calls come back beside the text."""
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+
+from agents.contracts import ModelCall, Purpose, Thought, ThoughtKind, ToolCall
+from agents.errors import ToolError, ToolsRefused
+from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted, ThoughtDelta
+from agents.history.native import NO_TOOLS, MadeCall, has_no_tools, made_calls, messages
+from agents.history.native import offered_name as offered
+from agents.model.model import Model
+from agents.policy import Think
+from agents.prompting.prompts import render
+from agents.providers.base import TOOLS, NativeCall, Token, ToolSchema
+from agents.reading.native_reply import NativeReader
+from agents.state import State
+from agents.text import CUT_SHORT, clipped, storable
+from agents.tools.toolkit import Toolkit
+
+_NAME_LIMIT = 100
+_ECHO = 2_000
+_BEFORE_CALLS = "\n\n"
+
+
+@dataclass(frozen=True)
+class NativeThink:
+    """Ask for the next calls or the answer; `otherwise` thinks where the server takes no tools.
+
+    `choice` is the first request's `tool_choice`; the later ones leave it to the model. `strict`
+    asks the server to keep to the tools' schemas, and a model that `sees` is shown pictures.
+    """
+
+    model: Model
+    toolkit: Toolkit
+    otherwise: Think
+    choice: str = "auto"
+    strict: bool = True
+    sees: bool = False
+
+    def __call__(self, state: State) -> Iterator[Event]:
+        """Yield the thought and the answer as they come, then what they add up to."""
+        if has_no_tools(state):
+            yield from self.otherwise(state)
+            return
+        reader = NativeReader()
+        try:
+            call, made = yield from self._asked(reader, state)
+        except ToolsRefused:
+            yield from _without_tools()
+            return
+        if made:
+            yield ThoughtCompleted(node=self._action(reader, made, call, state))
+            return
+        if not reader.said or (reader.writes_a_call and self.toolkit.tools):
+            text = _joined(reader) or storable(call.reply).strip()
+            yield ThoughtCompleted(node=Thought(kind=ThoughtKind.THOUGHT, text=text))
+            return
+        yield from reader.answer()
+        answer = reader.said + (CUT_SHORT if call.is_cut else "")
+        if call.is_cut:
+            yield AnswerDelta(text=CUT_SHORT)
+        thought = Thought(kind=ThoughtKind.FINAL, text=reader.thought, answer=answer)
+        yield ThoughtCompleted(node=thought)
+
+    def _asked(
+        self, reader: NativeReader, state: State
+    ) -> Generator[Event, None, tuple[ModelCall, list[NativeCall]]]:
+        """Yield what the reply shows, and the record of the call; return that and its calls."""
+        made: list[NativeCall] = []
+        is_shown = False
+        schemas = self._schemas()
+        if schemas and self.model.provider.refuses(TOOLS):
+            raise ToolsRefused(NO_TOOLS)
+        is_first = not any(turn.actions for turn in state.turns)
+        asked = messages(render("native/rules", has_tools=bool(schemas)), state, sees=self.sees)
+        items = self.model.stream(
+            asked,
+            purpose=Purpose.THINK,
+            tools=schemas,
+            tool_choice=offered(self.choice) if is_first and schemas else "auto",
+            is_shown=lambda: is_shown,
+        )
+        for item in items:
+            match item:
+                case Token(text=text, kind=kind):
+                    for event in reader.take(text, is_thought=kind == "reasoning"):
+                        is_shown = True
+                        yield event
+                case NativeCall():
+                    made.append(item)
+                case ModelCalled(call=call):
+                    yield from reader.finish()
+                    yield item
+        return call, made
+
+    def _schemas(self) -> list[ToolSchema]:
+        return [
+            ToolSchema(
+                name=offered(tool.name),
+                description=tool.description,
+                inputs=tool.schema,
+                strict=self.strict,
+            )
+            for tool in self.toolkit.tools
+        ]
+
+    def _action(
+        self, reader: NativeReader, made: Sequence[NativeCall], call: ModelCall, state: State
+    ) -> Thought:
+        taken = {one.id for turn in state.turns for one in made_calls(turn)}
+        calls, kept = list[ToolCall](), list[MadeCall]()
+        for native in made:
+            tool_call, fault = self._read(native, call)
+            said = reader.said if not kept else ""
+            known = _new_id(native.id, taken, len(state.turns))
+            taken.add(known)
+            calls.append(tool_call)
+            kept.append(MadeCall(id=known, kept=native.kept, said=said, fault=fault))
+        return Thought(
+            kind=ThoughtKind.ACTION,
+            text=_joined(reader),
+            calls=tuple(calls),
+            kept=tuple(one.model_dump(mode="json", exclude_defaults=True) for one in kept),
+        )
+
+    def _read(self, native: NativeCall, call: ModelCall) -> tuple[ToolCall, str]:
+        """Return the call, and why it cannot be carried out: what was meant is never guessed."""
+        name = self._name(native.name)
+        if (whole := native.call) is not None:
+            return ToolCall(tool=name, inputs=whole.inputs), ""
+        unread = ToolCall(tool=name, inputs={"input": clipped(native.arguments, _ECHO)})
+        if not native.name:
+            return unread, "The call names no tool."
+        if call.is_cut:
+            return unread, "The reply was cut off within this call. Make it again, shorter."
+        try:
+            tool = self.toolkit.get(name)
+            inputs = self.toolkit.inputs_from_text(tool, native.arguments)
+        except ToolError as error:
+            return unread, str(error)
+        if native.arguments.lstrip()[:1] in "{[":
+            return unread, "The arguments of this call are not one whole JSON object."
+        return ToolCall(tool=name, inputs=inputs), ""
+
+    def _name(self, name: str) -> str:
+        known = {offered(tool.name): tool.name for tool in self.toolkit.tools}
+        if name in known:
+            return known[name]
+        try:
+            return self.toolkit.get(name).name
+        except ToolError:
+            return name[:_NAME_LIMIT] or "?"
+
+
+def _without_tools() -> Iterator[Event]:
+    yield ThoughtDelta(text=NO_TOOLS)
+    yield ThoughtCompleted(node=Thought(kind=ThoughtKind.THOUGHT, text=NO_TOOLS))
+
+
+def _joined(reader: NativeReader) -> str:
+    return _BEFORE_CALLS.join(filter(None, (reader.thought, reader.said)))
+
+
+def _new_id(given: str, taken: set[str], turn: int) -> str:
+    """Return an id that no other call of the run has."""
+    if given not in taken:
+        return given
+    numbered = (f"{given}_{turn}_{n}" for n in range(len(taken) + 1))
+    return next(one for one in numbered if one not in taken)
