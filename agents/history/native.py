@@ -46,16 +46,31 @@ def offered_name(name: str) -> str:
     return _UNFIT.sub("_", name)[:_NAME_LENGTH] or _UNNAMED
 
 
-def messages(rules: str, state: State, *, sees: bool = False) -> list[Message]:
-    """Return the rules, the conversation and the question, then each call with its result.
+class Telling:
+    """Tell a run as messages; those of a turn that is over are made once."""
 
-    Pictures are shown to a model that `sees`, those of the last turn that is over.
-    """
-    told = conversation(rules, state, f"Question:\n{enclosed('question', state.goal)}")
-    done = [turn for turn in state.turns if turn.thought is not None]
-    for turn in done:
-        told += _turn(turn, shows=sees and turn is done[-1])
-    return told
+    def __init__(self) -> None:
+        self._told: dict[int, tuple[Turn, list[Message]]] = {}
+
+    def __call__(self, rules: str, state: State, *, sees: bool = False) -> list[Message]:
+        """Return the rules, the conversation and the question, then each call with its result.
+
+        Pictures are shown to a model that `sees`, those of the last turn that is over.
+        """
+        told = conversation(rules, state, f"Question:\n{enclosed('question', state.goal)}")
+        done = [turn for turn in state.turns if turn.thought is not None]
+        for turn in done[:-1]:
+            told += self._of(turn)
+        for turn in done[-1:]:
+            told += _turn(turn, shows=True) if sees else self._of(turn)
+        return told
+
+    def _of(self, turn: Turn) -> list[Message]:
+        kept, told = self._told.get(turn.index, (None, []))
+        if kept is not turn:
+            told = list(_turn(turn, shows=False))
+            self._told[turn.index] = turn, told
+        return told
 
 
 def _turn(turn: Turn, *, shows: bool) -> Iterator[Message]:

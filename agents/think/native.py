@@ -1,12 +1,12 @@
 """Think by native calls: the tools go with the request, and calls come back beside the text."""
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agents.contracts import ModelCall, Purpose, Thought, ThoughtKind, ToolCall
 from agents.errors import ToolError, ToolsRefused
 from agents.events import AnswerDelta, Event, ModelCalled, ThoughtCompleted, ThoughtDelta
-from agents.history.native import NO_TOOLS, MadeCall, has_no_tools, made_calls, messages
+from agents.history.native import NO_TOOLS, MadeCall, Telling, has_no_tools
 from agents.history.native import offered_name as offered
 from agents.model.model import Model
 from agents.policy import Think
@@ -36,6 +36,7 @@ class NativeThink:
     choice: str = "auto"
     strict: bool = True
     sees: bool = False
+    tell: Telling = field(default_factory=Telling)
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the thought and the answer as they come, then what they add up to."""
@@ -72,7 +73,7 @@ class NativeThink:
         if schemas and self.model.provider.refuses(TOOLS):
             raise ToolsRefused(NO_TOOLS)
         is_first = not any(turn.actions for turn in state.turns)
-        asked = messages(render("native/rules", has_tools=bool(schemas)), state, sees=self.sees)
+        asked = self.tell(render("native/rules", has_tools=bool(schemas)), state, sees=self.sees)
         items = self.model.stream(
             asked,
             purpose=Purpose.THINK,
@@ -107,7 +108,7 @@ class NativeThink:
     def _action(
         self, reader: NativeReader, made: Sequence[NativeCall], call: ModelCall, state: State
     ) -> Thought:
-        taken = {one.id for turn in state.turns for one in made_calls(turn)}
+        taken = {made["id"] for turn in state.turns if turn.thought for made in turn.thought.kept}
         calls, kept = list[ToolCall](), list[MadeCall]()
         for native in made:
             tool_call, fault = self._read(native, call)

@@ -1,11 +1,11 @@
 """Measure what a turn costs in CPU: ours, the bare SDK, raw httpx and three agent frameworks.
 
 Run as `make bench-engine` (ROUNDS=). Each program drives the same scripted server, which answers at
-once, through the same number of tool turns and a last answer: some 25 pieces a turn. Ours is the
-explicit policy on `agents.loop.run` with the real provider, every event validated and written down
-in memory as JSON. Each runs in a process of its own; a round runs all of them, one after the other,
-and the ratio is to the bare SDK of the same round. CPU is the process's own, all its threads; the
-figures are medians over the rounds, after one round to warm up.
+once, through the same number of tool turns and a last answer: some 25 pieces a turn. Ours are the
+explicit policy and the native one, on `agents.loop.run` with the real provider, every event
+validated and written down in memory as JSON. Each runs in a process of its own; a round runs all of
+them, one after the other, and the ratio is to the bare SDK of the same round. CPU is the process's
+own, all its threads; the figures are medians over the rounds, after one round to warm up.
 
 The bare SDK calls tools natively, as its users do; so do httpx and the frameworks. The program
 `openai_sdk_text` is the same SDK with our text format, whose requests are shorter.
@@ -27,10 +27,12 @@ DRIVERS = Path(__file__).with_name("engine_drivers")
 REQUIREMENTS = Path(__file__).with_name("requirements-engine.txt")
 PEERS = ROOT / ".local" / "bench-engine"
 OURS = "turnstone"
+NATIVE = "turnstone_native"
 BASE = "openai_sdk"
 PROGRAMS = (
     BASE,
     OURS,
+    NATIVE,
     "openai_sdk_text",
     "raw_httpx",
     "langchain_agent",
@@ -39,6 +41,8 @@ PROGRAMS = (
 )
 AIMS = {20: 0.6, 60: 0.35}
 """Tool turns of a run, and the most that ours may cost of what the bare SDK costs."""
+NATIVE_AIMS = {20: 0.3, 60: 0.17}
+"""The same for ours with native calls."""
 ROUNDS = 5
 
 
@@ -79,7 +83,7 @@ def main() -> None:
         url = json.loads(line_of(server))["url"]
         programs = {
             name: stack.enter_context(
-                process(sys.executable if name == OURS else str(python), name)
+                process(sys.executable if name in (OURS, NATIVE) else str(python), name)
             )
             for name in PROGRAMS
         }
@@ -110,7 +114,10 @@ def measure(programs: dict[str, subprocess.Popen[str]], url: str, turns: int, ro
         print(f"FIGURE engine_cpu_{turns} {ours.cpu:.2f} ms vs {name} {peer.cpu:.2f}")
     for name, peer in costs.items():
         print(f"FIGURE engine_ratio_{turns} {ours.ratio:.2f} x vs {name} {peer.ratio:.2f}")
-    print(f"FIGURE engine_ratio_{turns} {ours.ratio:.2f} x vs aim {AIMS[turns]}", flush=True)
+    print(f"FIGURE engine_ratio_{turns} {ours.ratio:.2f} x vs aim {AIMS[turns]}")
+    native, aim = costs[NATIVE], NATIVE_AIMS[turns]
+    print(f"FIGURE engine_native_cpu_{turns} {native.cpu:.2f} ms vs {BASE} {costs[BASE].cpu:.2f}")
+    print(f"FIGURE engine_native_ratio_{turns} {native.ratio:.2f} x vs aim {aim}", flush=True)
 
 
 def once(name: str, program: subprocess.Popen[str], url: str, turns: int) -> Run:

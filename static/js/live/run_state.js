@@ -59,7 +59,11 @@ const STEPS = {
     { show: "turn", index, html, isAgain: run.turn === index, clearsAnswer: run.answer !== "" },
   ],
   "thought.delta": (_run, { index, text }) => [{ phase: "thinking" }, { show: "thought", index, text }],
-  "actions.proposed": (_run, { index, html }) => [{ turn: index }, { show: "turn", index, html }],
+  "actions.proposed": (run, { index, html }) => [
+    { turn: index, answer: "" },
+    // What was shown as the answer came before calls, and is the turn's thought.
+    { show: "turn", index, html, ...(run.answer && { clearsAnswer: true }) },
+  ],
   "action.started": (_run, { index }) => [{ phase: "acting", turn: index }, null],
   "observation.delta": (_run, { index, position, text }) => [
     { phase: "acting" },

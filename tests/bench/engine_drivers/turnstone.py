@@ -1,4 +1,6 @@
-"""Ours: the explicit policy on the one loop, with the real provider, every event written down."""
+"""Ours: a policy on the one loop, with the real provider, every event written down."""
+
+from functools import partial
 
 from pydantic import SecretStr
 
@@ -17,24 +19,24 @@ from agents.tools.toolkit import Toolkit
 from tests.bench.engine_drivers.measured import Done, serve
 
 
-@tool()
+@tool(reads_only=True)
 def add(a: int, b: int) -> str:
     """Add two numbers."""
     return str(a + b)
 
 
-def one(url: str, turns: int) -> Done:
+def one(url: str, turns: int, *, policy: str, mode: str) -> Done:
     """Do one run; every event is validated as it is made, and recorded as a store would."""
     credentials = Credentials(
-        base_url=f"{url}/text/v1", api_key=SecretStr("x"), model="fake", found="the bench"
+        base_url=f"{url}/{mode}/v1", api_key=SecretStr("x"), model="fake", found="the bench"
     )
     control = Control(600)
     limits = Limits(max_turns=turns + 1)
     parts = Parts(Model(OpenAIProvider(credentials), control), Toolkit([add]), limits)
-    policy = build(PolicySpec(policy="explicit", limits=limits), parts)
+    built = build(PolicySpec(policy=policy, limits=limits), parts)
     answer, deltas, tools = "", 0, 0
     recorded: list[str] = []
-    for event in run(policy, State("Add numbers."), control):
+    for event in run(built, State("Add numbers."), control):
         recorded.append(event.model_dump_json())
         if isinstance(event, ThoughtDelta | AnswerDelta):
             deltas += 1
@@ -45,5 +47,8 @@ def one(url: str, turns: int) -> Done:
     return answer, deltas, tools
 
 
+in_text = partial(one, policy="explicit", mode="text")
+natively = partial(one, policy="native", mode="native")
+
 if __name__ == "__main__":
-    serve(one)
+    serve(in_text)

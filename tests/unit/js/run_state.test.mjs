@@ -105,6 +105,15 @@ test("the answer only grows", () => {
   )
 })
 
+test("what is said before calls is taken back as an answer", () => {
+  const proposed = { type: "actions.proposed", index: 0, html: "<li>" }
+
+  const { run, shown } = play(running(), frame("1-4", answer("I look it up."), proposed))
+
+  assert.equal(run.answer, "")
+  assert.deepEqual(shown[1], { show: "turn", index: 0, html: "<li>", clearsAnswer: true })
+})
+
 test("a turn after a drafted answer clears the draft", () => {
   const turn = { type: "turn.started", index: 1, html: "<li>" }
 

@@ -1,7 +1,7 @@
 """Calls of one turn that only read run at once; all others one after the other."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -50,7 +50,9 @@ def read(name: str, order: list[str], **kind: object) -> Tool:
     return tool(**kind)(look)  # type: ignore[arg-type]
 
 
-def events(tools: list[Tool], said: list[object], state: State | None = None) -> Iterator[Event]:
+def events(
+    tools: list[Tool], said: Sequence[object], state: State | None = None
+) -> Iterator[Event]:
     control = Control()
     script = [{"say": one} if isinstance(one, str) else one for one in said]
     parts = Parts(
@@ -164,7 +166,12 @@ def test_a_stop_closes_each_call_that_was_begun_as_interrupted() -> None:
         Model(ScriptedProvider([{"say": "", "calls": two}]), control), Toolkit([hang]), Limits()
     )
     told = list[Event]()
-    stopper = threading.Thread(target=lambda: (begun.wait(MEETING_SECONDS), control.stop()))
+
+    def stop() -> None:
+        begun.wait(MEETING_SECONDS)
+        control.stop()
+
+    stopper = threading.Thread(target=stop)
     stopper.start()
     for event in run(build(PolicySpec(policy="native"), parts), state, control):
         told.append(event)

@@ -121,7 +121,7 @@ def recorded(entry: Entry) -> str:
     if isinstance(entry, str):
         return entry
     written = [f"\n{json.dumps(call)}\n" for call in entry["calls"]]
-    return entry["say"] + "".join(written)
+    return "".join([entry["say"], *written])
 
 
 TELL: dict[str, list[Entry]] = {

@@ -13,7 +13,7 @@ from agents.events import ActionStarted, Event
 from agents.policies import POLICIES
 from agents.state import State
 from agents.tools.spec import Safety, Tool, tool
-from tests.unit.agents.policies.contract.scripts import TELL
+from tests.unit.agents.policies.contract.scripts import TELL, Entry
 from tests.unit.agents.policies.contract.stored import observations, turns_and_proposals
 
 
@@ -51,7 +51,7 @@ def search(query: str) -> str:
 
 
 def live(
-    stage: Any, said: Sequence[str], answer: ApprovalAnswer, die_at: int | None = None
+    stage: Any, said: Sequence[Entry], answer: ApprovalAnswer, die_at: int | None = None
 ) -> Lived:
     """Play a run attempt by attempt from what is stored; its worker dies after `die_at` events."""
     sent: list[str] = []
