@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from django.apps.registry import Apps
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from agents.policies import native, planned, reflexion, rewoo, self_repair
 from agents.policies.spec import Limits, PolicySpec
@@ -134,7 +134,8 @@ def chosen_among(policies: Sequence[Policy], wanted: str) -> str:
 
 def offered() -> QuerySet[Policy]:
     """Return the policies that a person may choose for a question."""
-    return Policy.objects.filter(is_offered=True, versions__isnull=False).distinct()
+    current = PolicyVersion.objects.current().filter(policy=OuterRef("pk"))
+    return Policy.objects.filter(Exists(current), is_offered=True)
 
 
 def offered_as(slug: str) -> Policy | None:
@@ -156,8 +157,9 @@ def publish_seeds(apps: Apps | None = None, **_: Any) -> None:
             origin=Origin.OURS,
             defaults={"name": seed.name, "description": seed.description},
         )
-        newest = policy.versions.order_by("-number").first()
-        if newest is None or newest.is_of_release:
+        newest = policy.versions.current().order_by("-number").first()
+        is_new = not policy.versions.exists()
+        if is_new or (newest is not None and newest.is_of_release):
             policy.publish(seed.spec, by_release=True)
 
 

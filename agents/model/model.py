@@ -1,6 +1,6 @@
 """A model as the components see it: ask, read the tokens, and leave an exact record of the call."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -66,8 +66,8 @@ class Model:
     """A provider bound to one run's control, sampling settings and budget.
 
     A reply may have `thought_tokens`, `answer_tokens` where a person may read it; `max_tokens` is
-    for every purpose, and comes first.
-    `instructions` are told with every call, beside what the policy tells.
+    for every purpose, and comes first. `instructions` stand in every request, after the rules of
+    the policy. `others` are asked in place of this one, each for its purposes.
     """
 
     provider: Provider
@@ -78,6 +78,7 @@ class Model:
     answer_tokens: int = 16_000
     budget: Purse = field(default_factory=Budget)
     instructions: str = ""
+    others: Mapping[Purpose, "Model"] = field(default_factory=dict)
 
     def read(
         self,
@@ -147,18 +148,20 @@ class Model:
         """
         if purpose != RESERVED and self.budget.is_used_up:
             raise OutOfBudget(self.budget.used)
+        asked = self.asked(purpose)
+        temperature = self.temperature if asked.temperature is None else asked.temperature
         request = ModelRequest(
             purpose=purpose,
             messages=instructed(messages, self.instructions),
             as_json=as_json,
             stop=stop,
-            temperature=self.temperature,
+            temperature=temperature,
             max_tokens=self._most(purpose),
             reply_schema=reply_schema,
             tools=tools,
             tool_choice=tool_choice,
         )
-        call = Call(self.provider, self.control, request, enough=enough, is_shown=is_shown)
+        call = Call(asked.provider, self.control, request, enough=enough, is_shown=is_shown)
         while (yield from call.attempt()):
             pass
         record = call.record()
@@ -167,8 +170,14 @@ class Model:
         if call.error is not None:
             raise call.error
 
+    def asked(self, purpose: Purpose) -> "Model":
+        """Return who is asked for this purpose."""
+        return self.others.get(purpose, self)
+
     def _most(self, purpose: Purpose) -> int:
         """Return how many tokens a reply may have; models that think count their thoughts."""
         by_purpose = self.answer_tokens if purpose in ANSWERS else self.thought_tokens
-        most, length = self.max_tokens or by_purpose, self.provider.context_length
+        asked = self.asked(purpose)
+        most = asked.max_tokens or self.max_tokens or by_purpose
+        length = asked.provider.context_length
         return most if length is None else max(1, min(most, length // REPLY_SHARE))

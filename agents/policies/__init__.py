@@ -20,6 +20,7 @@ from agents.policies.declared import POLICIES
 from agents.policies.spec import PolicySpec
 from agents.policies.with_goal import with_goal
 from agents.policy import Policy
+from agents.prompting.instructions import Instructions
 from agents.think.evidence import MODEL_STEP
 from agents.think.fitted import FittedThink
 from agents.think.repeating import RepeatsTold
@@ -48,6 +49,7 @@ def build(spec: PolicySpec, parts: Parts) -> Policy:
     _check_approve(spec, parts.toolkit)
     model = replace(
         parts.model,
+        instructions=Instructions(spec.instructions, parts.person, parts.conversation).text,
         thought_tokens=parts.limits.thought_tokens,
         answer_tokens=parts.limits.answer_tokens,
     )

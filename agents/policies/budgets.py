@@ -12,6 +12,8 @@ from agents.providers.price import Price, Pricing, price_of, read_prices
 FREE = frozenset({"demo", "scripted"})
 """Providers that nobody is paid for."""
 
+SEVERAL = "A policy with models by role can limit its tokens, not what a run may cost."
+
 
 def budget_for(
     spec: PolicySpec,
@@ -22,8 +24,11 @@ def budget_for(
 ) -> Budget:
     """Return the budget of a run on `provider`, less the tokens that each earlier call took.
 
-    Raises ConfigurationError where money is limited and what the model costs is not known.
+    Raises ConfigurationError where money is limited and what the model costs is not known, or
+    where several models share the limit.
     """
+    if spec.limits.cost is not None and spec.models:
+        raise ConfigurationError(SEVERAL)
     price = _price(spec, provider, prices) if spec.limits.cost is not None else None
     return Budget(spec.limits.tokens, spec.limits.cost, price, earlier=earlier)
 
@@ -37,7 +42,7 @@ def price_for(
 
     Raises ConfigurationError where `prices` cannot be read.
     """
-    of_policy = None if spec is None else spec.model.price
+    of_policy = None if spec is None else spec.choice_of(model).price
     price = of_policy or price_of(model, read_prices(prices))
     if price is None and provider in FREE:
         return Price(input=0, output=0)

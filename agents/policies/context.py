@@ -28,6 +28,8 @@ class Parts:
 
     `ask` is asked before a sensitive or dangerous tool runs, and one that `approve` names; by
     default nobody is there. It is also asked before a call that may carry away what was read.
+    `person` and `conversation` are the instructions of who asks, and of the thread, beside those
+    of the policy version.
     """
 
     model: Model
@@ -36,6 +38,8 @@ class Parts:
     settings: Mapping[str, Any] = field(default_factory=dict)
     ask: Ask = nobody
     approve: tuple[str, ...] = ()
+    person: str = ""
+    conversation: str = ""
 
     def asks_about(self, tool: Tool) -> bool:
         """Tell whether a person is asked before calls of the tool, all of them or some."""

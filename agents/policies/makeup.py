@@ -14,8 +14,9 @@ from pathlib import Path
 
 from jinja2 import Environment, nodes
 
+from agents.contracts import Purpose
 from agents.policies.declared import POLICIES
-from agents.policies.spec import PolicySpec
+from agents.policies.spec import ModelRole, PolicySpec
 from agents.tools.catalogue import described
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,6 +25,10 @@ READING = "agents.reading."
 SHARED = "agents.policies.with_goal"
 """What wraps every policy, and has prompts of its own."""
 _IMPORT = re.compile(r"^from (agents[\w.]*) import", re.MULTILINE)
+ASKING = ("agents.think.", "agents.act.", "agents.summarize")
+"""The modules that ask models."""
+INSTRUCTIONS = "agents.prompting.instructions"
+"""What adds the words around instructions, to those versions that have some."""
 
 
 def makeup(spec: PolicySpec) -> dict[str, str]:
@@ -34,12 +39,13 @@ def makeup(spec: PolicySpec) -> dict[str, str]:
     kinds of runs under one. Of an extension's policy it is the extension's own source as well.
     """
     begin = f"agents.policies.{spec.policy}"
+    shared = (SHARED, INSTRUCTIONS) if spec.instructions else (SHARED,)
     if _file_of(begin).is_file():
-        return _of_engine((begin, SHARED), spec)
+        return _of_engine((begin, *shared), spec)
     if spec.policy in POLICIES:
         sources = _of_extension(POLICIES[spec.policy].compose.__module__)
         imported = {one for text in sources for one in _IMPORT.findall(text)}
-        return _of_engine((*sorted(imported), SHARED), spec) | {"extension": _digest(sources)}
+        return _of_engine((*sorted(imported), *shared), spec) | {"extension": _digest(sources)}
     return {}
 
 
@@ -50,6 +56,17 @@ def _of_engine(begin: tuple[str, ...], spec: PolicySpec) -> dict[str, str]:
         "reading": _digest(_text(one) for one in modules if one.startswith(READING)),
         "tools": _digest(json.dumps(one, sort_keys=True) for one in described(spec.tools)),
     }
+
+
+def roles(policy: str) -> tuple[ModelRole, ...]:
+    """Return the roles in which a policy asks a model; all for one that is not known here."""
+    begin = f"agents.policies.{policy}"
+    if not _file_of(begin).is_file():
+        return tuple(ModelRole)
+    asking = (one for one in _closure((begin,)) if one.startswith((begin, *ASKING)))
+    named = {name for one in asking for name in re.findall(r"Purpose\.([A-Z_]+)", _text(one))}
+    found = {ModelRole.of(Purpose[name]) for name in named}
+    return tuple(role for role in ModelRole if role in found)
 
 
 def _of_extension(module: str) -> list[str]:

@@ -68,15 +68,26 @@ class Settings(Value):
     used more than `max_same_tool` times in a row; None are those that say so of themselves.
     """
 
-    mode: Mode = "auto"
-    strategy: Strategy = "react"
-    planning: Planning = "auto"
-    vision: bool = False
-    input_tokens: int = Field(default=25_000, ge=2_000)
-    max_failures: int = Field(default=3, ge=1)
-    max_same_tool: int = Field(default=5, ge=2)
-    exempt_tools: tuple[str, ...] | None = None
-    max_adaptations: int = Field(default=2, ge=0, le=20)
+    mode: Mode = Field(default="auto", description="The kind of work that it is made for.")
+    strategy: Strategy = Field(default="react", description="How it reasons before each step.")
+    planning: Planning = Field(default="auto", description="When it writes a plan first.")
+    vision: bool = Field(
+        default=False, description="The model can see: it is given the last screenshot."
+    )
+    input_tokens: int = Field(
+        default=25_000, ge=2_000, description="Tokens of one request at most."
+    )
+    max_failures: int = Field(
+        default=3, ge=1, description="Failed turns in a row that end the run."
+    )
+    max_same_tool: int = Field(default=5, ge=2, description="Calls of one tool in a row at most.")
+    exempt_tools: tuple[str, ...] | None = Field(
+        default=None,
+        description="Tools that may be called more often in a row; empty for those that say so.",
+    )
+    max_adaptations: int = Field(
+        default=2, ge=0, le=20, description="How often the plan may be adapted to a failed goal."
+    )
 
 
 @policy("planned", Settings)

@@ -30,9 +30,11 @@ class Settings(Value):
     The limit of the run's turns counts the turns of all tries, and the lessons.
     """
 
-    tries: int = Field(default=3, ge=1, le=20)
-    turns_per_try: int = Field(default=6, ge=1)
-    failures_per_try: int = Field(default=3, ge=1)
+    tries: int = Field(default=3, ge=1, le=20, description="Tries at most.")
+    turns_per_try: int = Field(default=6, ge=1, description="Turns of one try at most.")
+    failures_per_try: int = Field(
+        default=3, ge=1, description="Failed turns in a row that end a try."
+    )
 
 
 @policy("reflexion", Settings)

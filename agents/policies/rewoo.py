@@ -24,7 +24,12 @@ from agents.think.evidence import MODEL_STEP, EvidenceThink, Work
 class Settings(Value):
     """How often in a run the rest of the plan may be made anew after a step that failed."""
 
-    max_reflections: int = Field(default=2, ge=0, le=20)
+    max_reflections: int = Field(
+        default=2,
+        ge=0,
+        le=20,
+        description="How often the rest may be planned anew after a failure.",
+    )
 
 
 @policy("rewoo", Settings)

@@ -29,17 +29,38 @@ class Settings(Value):
     `max_failures` failed turns in a row.
     """
 
-    temperature: float = Field(default=0.7, ge=0, le=2)
-    max_tokens: int = Field(default=8_000, ge=1)
-    prune_inputs: bool = True
-    has_markers: bool = True
-    repair: bool = True
-    repair_temperature: float = Field(default=0.2, ge=0, le=2)
-    repair_tokens: int = Field(default=2_000, ge=1)
-    max_parse_retries: int = Field(default=2, ge=0, le=20)
-    max_tool_errors: int = Field(default=2, ge=0, le=20)
-    backoff_seconds: float = Field(default=0.8, ge=0, le=60)
-    max_failures: int = Field(default=6, ge=1)
+    temperature: float = Field(
+        default=0.7, ge=0, le=2, description="Sampling where the model says none of its own."
+    )
+    max_tokens: int = Field(
+        default=8_000, ge=1, description="Tokens of a reply where the model says none of its own."
+    )
+    prune_inputs: bool = Field(
+        default=True, description="Leave out inputs that a tool does not take."
+    )
+    has_markers: bool = Field(
+        default=True, description="Ask for marks around the reasoning and the action."
+    )
+    repair: bool = Field(
+        default=True, description="Let the model repair what failed, with the error in view."
+    )
+    repair_temperature: float = Field(default=0.2, ge=0, le=2, description="Sampling of a repair.")
+    repair_tokens: int = Field(default=2_000, ge=1, description="Tokens of a repair at most.")
+    max_parse_retries: int = Field(
+        default=2, ge=0, le=20, description="Retries of a reply that cannot be read."
+    )
+    max_tool_errors: int = Field(
+        default=2, ge=0, le=20, description="Retries of a tool that failed."
+    )
+    backoff_seconds: float = Field(
+        default=0.8,
+        ge=0,
+        le=60,
+        description="Seconds before the first retry of a tool; with each as much more.",
+    )
+    max_failures: int = Field(
+        default=6, ge=1, description="Failed turns in a row that end the run."
+    )
 
     @model_validator(mode="after")
     def _leaves_room_for_retries(self) -> Self:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from agents.contracts import EndReason, ThoughtKind, Value
 from agents.events import Event
@@ -35,8 +35,14 @@ class GoalSettings(Value):
         return name
 
 
-class _Setting(Value):
-    settle_goal: GoalSettings | bool
+class Shared(Value):
+    """The settings that every policy takes beside its own."""
+
+    settle_goal: GoalSettings | bool = Field(
+        default=False,
+        description="Settle first what is meant by such words as “do it again”, and ask back "
+        "where that cannot be known: yes, or the asker's time zone.",
+    )
 
 
 def with_goal(build: Build) -> Build:
@@ -48,7 +54,7 @@ def with_goal(build: Build) -> Build:
     def built(parts: Parts) -> Policy:
         own: dict[str, Any] = dict(parts.settings)
         shared = {SETTING: own.pop(SETTING, False)}
-        wanted = replace(parts, settings=shared).settings_as(_Setting).settle_goal
+        wanted = replace(parts, settings=shared).settings_as(Shared).settle_goal
         policy = build(replace(parts, settings=own))
         if wanted is False:
             return policy

@@ -27,8 +27,9 @@ class Conversation(models.Model):
     `space` says who reads it: the owner's own where no other was named, or a team's. Postgres keeps
     it there, and its kind as it is, from its first run on: what is counted and found goes by both.
     `kind` tells chats from what was brought in or is tried out, which no rail lists and no
-    allowance counts. `first_message_id` is the client's id of the question that began it, sent
-    twice or not; None where it was begun otherwise, or by a release that did not keep it.
+    allowance counts. `instructions` are told to the model in every run of it. `first_message_id`
+    is the client's id of the question that began it, sent twice or not; None where it was begun
+    otherwise, or by a release that did not keep it.
     """
 
     owner = models.ForeignKey(
@@ -46,6 +47,7 @@ class Conversation(models.Model):
     )
     title = models.CharField(max_length=TITLE_LENGTH, blank=True)
     first_message_id = models.UUIDField(null=True, blank=True, editable=False)
+    instructions = models.TextField(blank=True, default="", db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -2,10 +2,12 @@
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, Self
 
 from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
 from django.db import models, transaction
+from django.utils import timezone
 
 from agents.errors import ConfigurationError
 from agents.policies.makeup import makeup
@@ -58,29 +60,69 @@ class Policy(models.Model):
     @property
     def latest(self) -> "PolicyVersion":
         """Return the version that new runs use."""
-        return self.versions.order_by("-number")[0]
+        return self.versions.current().order_by("-number")[0]
 
-    def publish(self, spec: PolicySpec, *, by_release: bool = False) -> "PolicyVersion":
+    def publish(
+        self,
+        spec: PolicySpec,
+        *,
+        by_release: bool = False,
+        by: AbstractBaseUser | None = None,
+        after: int | None = None,
+    ) -> "PolicyVersion":
         """Return the latest version if it says the same and means the same, else a new one.
 
-        `by_release` marks it as one that a later release may follow up. Raises ConfigurationError
-        for a foreign policy.
+        `by_release` marks it as one that a later release may follow up; the same version of a
+        person is another one, which none follows up. `after` is the number that the latest must
+        still have, 0 for none. Raises PublishedMeanwhile, or ConfigurationError for a foreign
+        policy.
         """
         if self.origin != Origin.OURS:
             raise ConfigurationError(
                 f"{self} is foreign: it is described, and cannot be published."
             )
+        with transaction.atomic():
+            # Of two who publish at once, each must see whether the other came first.
+            Policy.objects.select_for_update().get(pk=self.pk)
+            newest = self.versions.current().order_by("-number").first()
+            if after is not None and after != (newest.number if newest is not None else 0):
+                raise PublishedMeanwhile(newest)
+            return self._published(spec, newest, by_release=by_release, by=by)
+
+    def try_out(self, spec: PolicySpec, *, by: AbstractBaseUser) -> "PolicyVersion":
+        """Return a version for trials: it has a number, and is never offered to anybody."""
+        with transaction.atomic():
+            Policy.objects.select_for_update().get(pk=self.pk)
+            return self._added(spec, makeup(spec), is_trial=True, created_by=by)
+
+    def _published(
+        self,
+        spec: PolicySpec,
+        newest: "PolicyVersion | None",
+        *,
+        by_release: bool,
+        by: AbstractBaseUser | None,
+    ) -> "PolicyVersion":
         made_of = makeup(spec)
         digest = digest_of(spec, made_of)
-        newest = self.versions.order_by("-number").first()
-        if newest is not None and newest.digest == digest:
+        if newest is not None and newest.digest == digest and newest.is_of_release == by_release:
             return newest
+        if by_release:
+            # What a person took back is not brought again by the release that had published it.
+            later = self.versions.filter(retired_at__isnull=False, digest=digest)
+            retired = later.filter(number__gt=newest.number if newest is not None else 0)
+            if newest is not None and retired.exists():
+                return newest
+        return self._added(spec, made_of, is_of_release=by_release, created_by=by)
+
+    def _added(self, spec: PolicySpec, made_of: dict[str, str], **fields: Any) -> "PolicyVersion":
+        last = self.versions.aggregate(last=models.Max("number", default=0))["last"]
         return self.versions.create(
-            number=newest.number + 1 if newest is not None else 1,
+            number=last + 1,
             content=spec.model_dump(mode="json"),
             made_of=made_of,
-            digest=digest,
-            is_of_release=by_release,
+            digest=digest_of(spec, made_of),
+            **fields,
         )
 
     def describe(self, content: dict[str, Any]) -> "PolicyVersion":
@@ -101,8 +143,24 @@ class Policy(models.Model):
             return known or self.versions.create(number=last + 1, content=content, digest=digest)
 
 
+class PublishedMeanwhile(Exception):
+    """Raised where somebody else published first; `newest` is what they did."""
+
+    def __init__(self, newest: "PolicyVersion | None") -> None:
+        super().__init__(f"{newest} was published meanwhile.")
+        self.newest = newest
+
+
+class PolicyVersionQuerySet(models.QuerySet["PolicyVersion"]):
+    """Versions by whether they may be run anew."""
+
+    def current(self) -> Self:
+        """Leave out trials, and what was retired: the last of the rest is what new runs use."""
+        return self.filter(is_trial=False, retired_at__isnull=True)
+
+
 class PolicyVersion(models.Model):
-    """What a run was made by, fixed for ever.
+    """What a run was made by, fixed for ever but for being retired.
 
     `content` is a PolicySpec as JSON; of a foreign policy it is what its source tells.
 
@@ -117,10 +175,14 @@ class PolicyVersion(models.Model):
     made_of = models.JSONField(default=dict, db_default={}, blank=True)
     digest = models.CharField(max_length=64)
     is_of_release = models.BooleanField(default=False, db_default=False)
+    is_trial = models.BooleanField(default=False, db_default=False)
+    retired_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )
+
+    objects = PolicyVersionQuerySet.as_manager()
 
     class Meta:
         ordering = ["policy", "-number"]
@@ -129,13 +191,26 @@ class PolicyVersion(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.policy} v{self.number}"
+        return f"{self.policy} v{self.number}" + (" (trial)" if self.is_trial else "")
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Store a new version; refuse to change one, for runs refer to it."""
         if not self._state.adding:
             raise TypeError(f"{self} cannot change; publish a new version instead.")
         super().save(*args, **kwargs)
+
+    @property
+    def publisher(self) -> str:
+        """Say who published it: a release, somebody by name, or whoever cannot be named."""
+        if self.is_of_release:
+            return "the release"
+        return str(self.created_by) if self.created_by is not None else "a person"
+
+    def retire(self) -> None:
+        """Take it from new runs, which go back to the version before it; it stays in the record."""
+        now = timezone.now()
+        PolicyVersion.objects.filter(pk=self.pk, retired_at=None).update(retired_at=now)
+        self.refresh_from_db()
 
     @property
     def spec(self) -> PolicySpec:

@@ -52,7 +52,8 @@ class Run(models.Model):
     A worker holds the run from `claimed_at` until `lease_until`; `attempt` counts the claims and
     fences every write. A run that waits for a person is held by nobody. `seconds_used` is what
     earlier attempts have worked. `parent` is the run this one follows in the thread; `again_of` the
-    run whose question was asked again under another policy. `stream_id` is the cursor of the last
+    run whose question was asked again under another policy. The instructions of its owner and of
+    its conversation are kept as they were when it was asked. `stream_id` is the cursor of the last
     frame that the stored rows cover. `owner` and `space_id` are the conversation's, and `lane` goes
     by its kind; Postgres fills them in, so that the queue (see `chat.models.queue`) is found
     without looking elsewhere.
@@ -80,6 +81,10 @@ class Run(models.Model):
     policy_version = models.ForeignKey(PolicyVersion, on_delete=models.PROTECT, related_name="runs")
     client_message_id = models.UUIDField()
     question = models.TextField()
+    person_instructions = models.TextField(blank=True, default="", db_default="", editable=False)
+    conversation_instructions = models.TextField(
+        blank=True, default="", db_default="", editable=False
+    )
 
     status = models.CharField(max_length=12, choices=RunStatus, default=RunStatus.QUEUED)
     reason = models.CharField(max_length=24, blank=True)

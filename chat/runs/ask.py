@@ -39,7 +39,11 @@ def ask(
             raise InvalidQuestion("The question refers to a run of another conversation.")
     with transaction.atomic():
         # Of two questions at once, each must see whether the other came first.
-        Conversation.objects.select_for_update().get(pk=conversation.pk)
+        held = (
+            Conversation.objects.select_for_update(of=("self",))
+            .select_related("owner")
+            .get(pk=conversation.pk)
+        )
         sent = conversation.runs.filter(client_message_id=client_message_id).first()
         if sent is not None:
             return sent
@@ -51,6 +55,8 @@ def ask(
             policy_version=policy_version,
             parent=parent or _before(conversation, again_of),
             again_of=again_of,
+            person_instructions=held.owner.instructions,
+            conversation_instructions=held.instructions,
         )
         _touch(conversation, question)
         index_run(run)

@@ -1,6 +1,7 @@
 """What is stored of a run, and of the thread it stands in, when an attempt begins."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -19,11 +20,11 @@ MAX_STEPS_BACK = 50
 
 @dataclass(frozen=True)
 class Before:
-    """What earlier attempts stored; `position` is how many calls lie behind where it goes on."""
+    """What earlier attempts stored; `made` are the calls behind where it goes on, by purpose."""
 
     turns: list[Turn]
     calls: int
-    position: int
+    made: Counter[str]
     history: list[Exchange]
     spent: list[Spent]
 
@@ -31,15 +32,19 @@ class Before:
     def read(cls, run: Run) -> Self:
         """Read it; the first attempt asks for nothing that cannot be there."""
         if run.attempt == 1:
-            return cls([], 0, 0, history(run), [])
+            return cls([], 0, Counter(), history(run), [])
         turns = Approval.objects.attach(run.turns.order_by("index"))
         calls = ModelCall.objects.filter(run=run)
-        return cls(turns, calls.count(), _position(calls, turns), history(run), spent(run))
+        return cls(turns, calls.count(), _made(calls, turns), history(run), spent(run))
 
     @property
     def last_attempt(self) -> int:
         """Return the attempt that last stored a turn, 0 before the first."""
         return max((turn.attempt for turn in self.turns), default=0)
+
+    def position(self, is_asked: Callable[[str], bool] = lambda purpose: True) -> int:
+        """Return how many calls lie behind, of the purposes that one model is asked for."""
+        return sum(count for purpose, count in self.made.items() if is_asked(purpose))
 
     def as_contracts(self) -> list[contracts.Turn]:
         """Return the engine's values of the turns; raises ArtifactsAway or ArtifactLost."""
@@ -68,8 +73,8 @@ def _was_ended(run: Run, until: datetime | None) -> bool:
     return until is None or (run.ended_at is not None and run.ended_at <= until)
 
 
-def _position(calls: QuerySet[ModelCall], turns: list[Turn]) -> int:
-    """Return how many calls lie behind the point where the run goes on.
+def _made(calls: QuerySet[ModelCall], turns: list[Turn]) -> Counter[str]:
+    """Return the calls that lie behind the point where the run goes on, by their purposes.
 
     A call that was cut off, or whose turn begins anew, is made again; so are those that look for
     a tool, unless the action they led to is stored, and one that is itself the open action. What
@@ -88,4 +93,7 @@ def _position(calls: QuerySet[ModelCall], turns: list[Turn]) -> int:
     for turn_index, purpose, attempt in made:
         step = (turn_index, purpose)
         last[step] = max(last.get(step, 0), attempt)
-    return sum(made[(*step, attempt)] for step, attempt in last.items())
+    behind: Counter[str] = Counter()
+    for (turn_index, purpose), attempt in last.items():
+        behind[purpose] += made[turn_index, purpose, attempt]
+    return behind

@@ -55,14 +55,14 @@ class Costs:
         if key not in self._prices:
             try:
                 self._prices[key] = price_for(
-                    self._spec, *key, self._address(provider), settings.PRICES
+                    self._spec, *key, self._address(*key), settings.PRICES
                 )
             except ConfigurationError:
                 self._prices[key] = None  # whoever asks with a limit of money is told what is wrong
         return self._prices[key]
 
-    def _address(self, provider: str) -> str:
-        chosen = "" if self._spec is None else self._spec.model.base_url
+    def _address(self, provider: str, model: str) -> str:
+        chosen = "" if self._spec is None else self._spec.choice_of(model).base_url
         return chosen or address_of(provider, settings.MODEL_ENVIRONMENT)
 
 

@@ -9,7 +9,7 @@ from django.db import InterfaceError, OperationalError
 from pydantic import ValidationError
 
 from agents import loop
-from agents.contracts import EndReason, Outcome, Status
+from agents.contracts import EndReason, Outcome, Purpose, Status
 from agents.control import Control
 from agents.errors import AgentError, ConfigurationError, Interrupted, Parked
 from agents.events import Event, RunEnded
@@ -17,7 +17,7 @@ from agents.model.model import Model
 from agents.policies import build
 from agents.policies.budgets import budget_for
 from agents.policies.context import Parts
-from agents.policies.spec import Limits, PolicySpec
+from agents.policies.spec import Limits, ModelRole, PolicySpec
 from agents.policy import Policy
 from agents.providers.base import Provider
 from agents.state import State
@@ -124,9 +124,7 @@ class Attempt:
         run, spec, control = self._run, self._spec, self.control
         if spec is None:
             raise ConfigurationError(f"{run.policy_version} cannot be read by this version of it.")
-        provider = self._providers.get(
-            spec.model, position=before.position, gives_way=run.lane == Lane.BATCH
-        )
+        provider = self._provider(spec, None, before)
         retrying(lambda: _name_model(run, provider), control, in_one_statement=True)
         budget = budget_for(spec, provider, settings.PRICES, earlier=before.spent)
         setup = self._tools()
@@ -134,15 +132,43 @@ class Attempt:
         held.callback(tools.close)
         if any(map(is_mcp, spec.tools)):
             held.callback(keep_seen, setup.mcp_servers)
+        others = {
+            role: Model(
+                self._provider(spec, role, before), control, one.temperature, one.max_tokens
+            )
+            for role, one in spec.models.items()
+        }
+        chosen = spec.model
         parts = Parts(
             model=Model(
-                provider, control, spec.model.temperature, spec.model.max_tokens, budget=budget
+                *(provider, control, chosen.temperature, chosen.max_tokens),
+                budget=budget,
+                others={
+                    purpose: others[role]
+                    for purpose in Purpose
+                    if (role := ModelRole.of(purpose)) in others
+                },
             ),
             toolkit=tools,
             limits=spec.limits,
             ask=Asker(run, self._channel, control),
+            person=run.person_instructions,
+            conversation=run.conversation_instructions,
         )
         return build(spec, parts)
+
+    def _provider(self, spec: PolicySpec, role: ModelRole | None, before: Before) -> Provider:
+        """Return the provider of a role that has a model of its own, or that of all others."""
+
+        def is_asked(purpose: str) -> bool:
+            own = ModelRole.of(purpose)
+            return (own if own in spec.models else None) is role
+
+        return self._providers.get(
+            spec.model if role is None else spec.models[role],
+            position=before.position(is_asked),
+            gives_way=self._run.lane == Lane.BATCH,
+        )
 
 
 def _left(limits: Limits, run: Run) -> float:

@@ -236,7 +236,7 @@ def test_a_call_that_was_cut_off_does_not_count_for_where_a_run_goes_on(
 
     before = Before.read(run)
 
-    assert (before.calls, before.position) == (2, 1)
+    assert (before.calls, before.position()) == (2, 1)
 
 
 def test_a_call_that_a_later_attempt_made_again_counts_once(claimed: Callable[[], Run]) -> None:
@@ -254,4 +254,4 @@ def test_a_call_that_a_later_attempt_made_again_counts_once(claimed: Callable[[]
 
     before = Before.read(run)
 
-    assert (before.calls, before.position) == (4, 3)
+    assert (before.calls, before.position()) == (4, 3)
