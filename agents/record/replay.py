@@ -47,7 +47,11 @@ def replay(
     tape = Tape(recorded)
     control = _Unhurried()
     parts = Parts(
-        model=Model(_Replies(tape), control, budget=tape), toolkit=toolkit, limits=spec.limits
+        model=Model(_Replies(tape), control, budget=tape),
+        toolkit=toolkit,
+        limits=spec.limits,
+        person=recorded.person,
+        conversation=recorded.conversation,
     )
     policy = build(spec, parts)
     policy = replace(policy, act=_Observations(policy.act, tape))

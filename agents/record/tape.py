@@ -56,6 +56,7 @@ class Recorded:
     """What is stored of a run.
 
     `outcome` is None while it has not ended. The last turn is `is_cut` if it was never completed.
+    `person` and `conversation` are the instructions that it was given.
     """
 
     goal: str
@@ -64,6 +65,8 @@ class Recorded:
     outcome: Outcome | None
     history: Sequence[Exchange] = ()
     is_cut: bool = False
+    person: str = ""
+    conversation: str = ""
 
 
 class Difference(Value):

@@ -5,6 +5,8 @@ from uuid import UUID, uuid4
 
 from django import forms
 
+from agents.policies.spec import INSTRUCTIONS_LENGTH
+from agents.text import storable
 from chat.models import PolicyVersion
 from chat.models.conversation import TITLE_LENGTH
 from chat.policies import offered_as
@@ -82,6 +84,21 @@ class TitleForm(forms.Form):
             "max_length": f"A title has at most {TITLE_LENGTH} characters.",
         },
     )
+
+
+class InstructionsForm(forms.Form):
+    """What a model is told in every run, of a person or in a conversation; it may be empty."""
+
+    instructions = TypedField()
+
+    def clean_instructions(self) -> str:
+        """Return them as they are stored."""
+        told = storable(str(self.cleaned_data["instructions"])).strip()
+        if len(told) > INSTRUCTIONS_LENGTH:
+            raise forms.ValidationError(
+                f"These have {len(told):,} characters; the limit is {INSTRUCTIONS_LENGTH:,}."
+            )
+        return told
 
 
 class ApprovalForm(forms.Form):

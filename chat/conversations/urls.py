@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from chat.conversations import views
+from chat.conversations import instructions, views
 
 urlpatterns = [
     path("", views.conversation_list, name="conversation_list"),
@@ -19,6 +19,12 @@ urlpatterns = [
         views.conversation_delete,
         name="conversation_delete",
     ),
+    path(
+        "conversations/<int:conversation_id>/instructions/",
+        instructions.conversation_instructions,
+        name="conversation_instructions",
+    ),
+    path("instructions/", instructions.own_instructions, name="own_instructions"),
     path("runs/<int:run_id>/stop/", views.run_stop, name="run_stop"),
     path("runs/<int:run_id>/turns/", views.run_turns, name="run_turns"),
     path("approvals/<int:approval_id>/", views.approval, name="approval"),

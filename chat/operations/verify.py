@@ -142,6 +142,8 @@ def _recorded(run: Run, turns: list[Turn], calls: list[ModelCall]) -> Recorded:
         calls=[_call(call) for call in calls],
         outcome=ended,
         is_cut=bool(turns) and turns[-1].status != TurnStatus.COMPLETE,
+        person=run.person_instructions,
+        conversation=run.conversation_instructions,
     )
 
 

@@ -49,6 +49,7 @@ def _account(user: User) -> dict[str, Any]:
             for address in EmailAddress.objects.filter(user=user)
         ],
         "role": role_of(user),
+        "instructions": user.instructions,
         "teams": [
             {"space": part.space.slug, "name": part.space.name, "role": part.role}
             for part in user.memberships.select_related("space").order_by("space__slug")
@@ -63,6 +64,7 @@ def _conversation(conversation: Conversation) -> dict[str, Any]:
         "conversation": conversation.pk,
         "space": conversation.space.slug,
         "title": conversation.title,
+        "instructions": conversation.instructions,
         "created_at": conversation.created_at.isoformat(),
         "updated_at": conversation.updated_at.isoformat(),
         "runs": list(conversation.runs.order_by("pk").values_list("pk", flat=True)),

@@ -71,6 +71,10 @@ def _head(run: Run, costs: Costs) -> dict[str, Any]:
         "again_of": run.again_of_id,
         "history": [said.model_dump() for said in history(run, until=run.started_at)],
         "question": run.question,
+        "instructions": {
+            "person": run.person_instructions,
+            "conversation": run.conversation_instructions,
+        },
         "policy": {
             "slug": run.policy_version.policy.slug,
             "origin": run.policy_version.policy.origin,

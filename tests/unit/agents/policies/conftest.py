@@ -17,6 +17,7 @@ from agents.model.model import Model
 from agents.policies import build
 from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
+from agents.prompting.instructions import Instructions
 from agents.providers.base import Provider
 from agents.providers.scripted import ScriptedProvider
 from agents.state import State
@@ -63,6 +64,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 """Settings with which nothing is waited for and nothing of a policy left out, by policy."""
 
+NONE = Instructions()
+
 TOOLS = (search, add, broken, crashing, send)
 
 
@@ -102,6 +105,7 @@ class Stage:
         control: Control | None = None,
         ask: Ask = nobody,
         budget: Purse | None = None,
+        instructions: Instructions = NONE,
         **settings: Any,
     ) -> Played:
         played = Played(state or State(goal, history))
@@ -114,6 +118,7 @@ class Stage:
             control=control,
             ask=ask,
             budget=budget,
+            instructions=instructions,
             **settings,
         ):
             played.events.append(event)
@@ -132,6 +137,7 @@ class Stage:
         ask: Ask = nobody,
         approve: tuple[str, ...] = (),
         budget: Purse | None = None,
+        instructions: Instructions = NONE,
         **settings: Any,
     ) -> Iterator[Event]:
         control = control or Control()
@@ -139,11 +145,17 @@ class Stage:
         model = Model(provider or ScriptedProvider(said, position), control)
         model = model if budget is None else replace(model, budget=budget)
         toolkit = tools if isinstance(tools, Toolkit) else Toolkit(tools)
-        parts = Parts(model, toolkit, Limits(max_turns=max_turns), ask=ask)
+        parts = Parts(
+            *(model, toolkit, Limits(max_turns=max_turns)),
+            ask=ask,
+            person=instructions.person,
+            conversation=instructions.conversation,
+        )
         spec = PolicySpec(
             policy=self.policy,
             settings=SETTINGS.get(self.policy, {}) | settings,
             approve=approve,
+            instructions=instructions.policy,
         )
         return run(build(spec, parts), state, control)
 
