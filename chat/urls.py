@@ -8,4 +8,5 @@ urlpatterns = [
     path("", include("chat.search.urls")),
     path("", include("chat.transcripts.urls")),
     path("", include("chat.compare.urls")),
+    path("policies/", include("chat.publishing.urls")),
 ]

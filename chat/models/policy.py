@@ -7,6 +7,7 @@ from typing import Any, Self
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import models, transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from agents.errors import ConfigurationError
@@ -198,6 +199,10 @@ class PolicyVersion(models.Model):
         if not self._state.adding:
             raise TypeError(f"{self} cannot change; publish a new version instead.")
         super().save(*args, **kwargs)
+
+    def get_absolute_url(self) -> str:
+        """Return the page of the version, for those who publish."""
+        return reverse("policy_version", args=[self.policy.slug, self.number])
 
     @property
     def publisher(self) -> str:

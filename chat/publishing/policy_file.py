@@ -43,4 +43,4 @@ def as_file(version: PolicyVersion) -> dict[str, Any]:
     """Return what a file would say of a version, so that it can be published elsewhere."""
     policy = version.policy
     words = {"slug": policy.slug, "name": policy.name, "description": policy.description}
-    return words | version.content
+    return {**words, **version.content}

@@ -32,9 +32,9 @@ def publish(
 
 
 @transaction.atomic
-def try_out(words: Words, spec: PolicySpec, *, by: User) -> PolicyVersion:
+def try_out(words: Words, spec: PolicySpec, *, by: User, is_new: bool = False) -> PolicyVersion:
     """Store a version for trials, of a policy that is not offered yet where none has the slug."""
-    return _named(words, is_new=False, is_offered=False).try_out(spec, by=by)
+    return _named(words, is_new=is_new, is_offered=False).try_out(spec, by=by)
 
 
 def retire(policy: Policy) -> None:

@@ -1,11 +1,13 @@
 """Instructions of a person and of a conversation: whose they are, and what a run keeps of them."""
 
+import json
 from collections.abc import Callable
 
 import pytest
 from django.test import Client
 
 from chat.models import Conversation, ModelCall, Run, User
+from chat.transcripts.download import as_json
 from tests.integration.here import here
 from tests.integration.runs.record.verdicts import verdict
 
@@ -51,8 +53,8 @@ def test_a_run_keeps_its_instructions_whatever_becomes_of_them(
     assert verdict(run) == ("agrees", "")
     page = signed_in(ada).get(f"/runs/{run.pk}/").content.decode()
     assert "Call me Ada." in page
-    head = signed_in(ada).get(f"/runs/{run.pk}/transcript.json")
-    assert b'"person": "Call me Ada."' in head.getvalue()
+    told = json.loads("".join(as_json(run)))["instructions"]
+    assert told == {"person": "Call me Ada.", "conversation": ""}
 
 
 def test_what_is_given_is_written_as_text_and_shows_what_it_hides(

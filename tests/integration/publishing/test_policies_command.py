@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management.base import CommandError
 
+from agents.policies.spec import ModelRole
 from chat.models import Policy
 from chat.policies import offered_as, publish_seeds
 from tests.integration.publishing.conftest import CONTENT
@@ -64,7 +65,7 @@ def test_a_file_may_be_toml(policies: Policies, tmp_path: Path) -> None:
     spec = Policy.objects.get(slug="french").latest.spec
     assert spec.instructions == "Answer in French.\nName your sources.\n"
     assert spec.settings == {"tries": 2}
-    assert spec.models["summarize"].provider == "demo"
+    assert spec.models[ModelRole.SUMMARIZE].provider == "demo"
 
 
 def test_what_is_shown_can_be_published_elsewhere(
