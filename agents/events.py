@@ -83,10 +83,14 @@ class TurnCompleted(Value):
 
 
 class ModelCalled(Value):
-    """A model was called; the record is exact."""
+    """A model was called; the record is exact.
+
+    `passed_to` names the provider that is asked the same instead, where this one did not answer.
+    """
 
     type: Literal["model.called"] = "model.called"
     call: ModelCall
+    passed_to: str = ""
 
 
 class RunEnded(Value):

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import environ
 
+from agents.providers.named.file import SETTING as PROVIDERS_SETTING
 from agents.providers.vendors import VENDORS
-from project import addresses, build, logging, safe
+from project import addresses, build, logging, providers, safe
 from project.celery import app as celery_app  # noqa: F401 (who has settings may wake a worker)
 from project.local import embedded
 
@@ -37,6 +38,8 @@ with safe.ended_in_words():
     ARTIFACTS = addresses.artifacts(
         env.str("TURNSTONE_ARTIFACTS", default="") or str(LOCAL_DIR / "artifacts"), BASE_DIR
     )
+    # Providers with names of their own, beside those of the variables below.
+    PROVIDERS = providers.named(env.str(PROVIDERS_SETTING, default=""), BASE_DIR)
     # What serves pages and the live protocol, of `project.web`.
     SERVER = safe.one_of("TURNSTONE_SERVER", env.str("TURNSTONE_SERVER", default="daphne"), SERVERS)
 # Which code this is, as runs and transcripts name it.
@@ -273,6 +276,7 @@ MODEL_ENVIRONMENT = {
     for name in (
         *(name for vendor in VENDORS.values() for name in (*vendor.keys, vendor.address)),
         *("TURNSTONE_MODEL", "TURNSTONE_LOCAL_SERVERS"),
+        *PROVIDERS.keys,
     )
 } | OF_EXTENSIONS
 

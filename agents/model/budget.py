@@ -1,13 +1,22 @@
 """What one run may spend on models, tokens and money, counted over all its attempts."""
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 from agents.contracts import ModelCall
 from agents.model.tokens import tokens
 from agents.providers.price import Price, Pricing
 
+_NONE: Mapping["Answerer", Pricing] = MappingProxyType({})
 _DIGITS = 12  # binary fractions add up to a hair less than a limit that is reached
+
+
+class Answerer(NamedTuple):
+    """Who answers a call, as far as its price goes."""
+
+    provider: str
+    model: str
 
 
 class Purse(Protocol):
@@ -31,8 +40,9 @@ class Purse(Protocol):
 class Budget:
     """Count the tokens of a run against its limits; without a limit it is never used up.
 
-    `earlier` are the tokens, given, made and cached, of each call of earlier attempts. A call whose
-    server counted nothing counts as what its texts come to.
+    `price` is what the calls cost but for those of `prices`, which are of others who may answer.
+    `earlier` are the tokens, given, made and cached, of each call of earlier attempts with who
+    answered it. A call whose server counted nothing counts as what its texts come to.
     """
 
     def __init__(
@@ -41,13 +51,15 @@ class Budget:
         most_cost: float | None = None,
         price: Pricing | None = None,
         *,
-        earlier: Iterable[tuple[int, ...]] = (),
+        prices: Mapping[Answerer, Pricing] = _NONE,
+        earlier: Iterable[tuple[Any, ...]] = (),
     ) -> None:
         self._most_tokens, self._most_cost = most_tokens, most_cost
         self._price = price or Price(input=0, output=0)
+        self._prices = prices
         self._tokens, self._cost = 0, 0.0
-        for tokens_of_call in earlier:
-            self._add(*tokens_of_call)
+        for of_call in earlier:
+            self._add(*of_call)
 
     @property
     def cost(self) -> float:
@@ -74,11 +86,13 @@ class Budget:
             tokens(call.request) if given is None else given,
             tokens(call.reply + call.reasoning) if made is None else made,
             call.usage.cached_tokens or 0,
+            Answerer(call.provider, call.model),
         )
 
-    def _add(self, given: int, made: int, cached: int = 0) -> None:
+    def _add(self, given: int, made: int, cached: int = 0, by: Answerer | None = None) -> None:
         self._tokens += given + made
-        self._cost = round(self._cost + self._price.of(given, made, cached), _DIGITS)
+        price = self._price if by is None else self._prices.get(by, self._price)
+        self._cost = round(self._cost + price.of(given, made, cached), _DIGITS)
 
     @property
     def _is_over_tokens(self) -> bool:

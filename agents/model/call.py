@@ -56,7 +56,11 @@ logger = logging.getLogger(__name__)
 
 
 class Call:
-    """Ask one provider one question. The reply is cut off as soon as `enough` says so."""
+    """Ask one provider one question. The reply is cut off as soon as `enough` says so.
+
+    With `is_seconded` another provider stands by, so a server that limits its calls is not waited
+    for.
+    """
 
     def __init__(
         self,
@@ -66,11 +70,13 @@ class Call:
         *,
         enough: Callable[[], bool] = lambda: False,
         is_shown: IsShown = not_shown,
+        is_seconded: bool = False,
     ) -> None:
         self.error: Exception | None = None
         """What the last attempt ended in, None when the reply is complete or was enough."""
         self._provider, self._control = provider, control
         self._enough, self._is_shown = enough, is_shown
+        self._is_seconded = is_seconded
         self._purpose, self._body = request.purpose, provider.body(request)
         self._offers_tools = bool(request.tools)
         self._record: _Record
@@ -107,6 +113,11 @@ class Call:
         except AgentError as halt:
             self.error = halt
             return False
+
+    @property
+    def has_begun(self) -> bool:
+        """Tell whether anything of the reply has come."""
+        return self._record.has_begun
 
     def record(self) -> ModelCall:
         """Return the exact record of the last attempt."""
@@ -196,6 +207,8 @@ class Call:
         self._used = 0.0
         delay = delay_after(error, self._limits)
         is_awaited = self._provider.pause(delay)
+        if self._is_seconded:
+            return False
         if self._limits > LIMITED_RETRIES or not may_wait(delay, self._control):
             return False
         logger.info("The model is asked again in %.1f s: %s", delay, error)
@@ -248,6 +261,7 @@ class _Record:
         return ModelCall(
             purpose=self._purpose,
             provider=self._provider.name,
+            address=self._provider.base_url,
             model=self._provider.model,
             request=self._request,
             reply="".join(self._texts["answer"]),

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from agents.contracts import Message, ModelCall, Purpose
 from agents.control import Control
-from agents.errors import OutOfBudget
+from agents.errors import OutOfBudget, ProviderError
 from agents.events import Event, ModelCalled
 from agents.model.budget import Budget, Purse
 from agents.model.call import Call, Said
@@ -105,7 +105,8 @@ class Model:
         for item in items:
             if not isinstance(item, Token):
                 if isinstance(item, ModelCalled):
-                    yield from reader.finish(is_cut=item.call.is_cut)
+                    if not item.passed_to:
+                        yield from reader.finish(is_cut=item.call.is_cut)
                     yield item
                     call = item.call
                 continue
@@ -143,8 +144,9 @@ class Model:
 
         The reply is cut off as soon as `enough` says so, asked after each token. While `is_shown`
         says that nothing of it has been shown, it is read as it comes. The record is yielded for a
-        failed or halted call as well, before its error is raised again. Raises OutOfBudget instead
-        of asking when the budget is used up, but for the call in reserve.
+        failed or halted call as well, before its error is raised again, or the call is passed on:
+        a provider that fails before the first token has its second asked the same. Raises
+        OutOfBudget instead of asking when the budget is used up, but for the call in reserve.
         """
         if purpose != RESERVED and self.budget.is_used_up:
             raise OutOfBudget(self.budget.used)
@@ -161,18 +163,42 @@ class Model:
             tools=tools,
             tool_choice=tool_choice,
         )
-        call = Call(asked.provider, self.control, request, enough=enough, is_shown=is_shown)
-        while (yield from call.attempt()):
-            pass
-        record = call.record()
-        self.budget.count(record)
-        yield ModelCalled(call=record)
-        if call.error is not None:
-            raise call.error
+        way = asked.provider
+        is_passed_on = True
+        while is_passed_on:
+            answering = way.asked
+            call = Call(
+                answering,
+                self.control,
+                request,
+                enough=enough,
+                is_shown=is_shown,
+                is_seconded=way.is_seconded,
+            )
+            is_passed_on = yield from self._made(call, way, answering)
 
     def asked(self, purpose: Purpose) -> "Model":
         """Return who is asked for this purpose."""
         return self.others.get(purpose, self)
+
+    def _made(
+        self, call: Call, way: Provider, asked: Provider
+    ) -> Generator[Said | ModelCalled, None, bool]:
+        """Make one call; return whether it is passed on to another provider."""
+        try:
+            while (yield from call.attempt()):
+                pass
+        except ProviderError as error:  # while it waited for its slot: there is nothing to record
+            if way.pass_on(asked, error):
+                return True
+            raise
+        record, error = call.record(), call.error
+        self.budget.count(record)
+        is_passed_on = error is not None and not call.has_begun and way.pass_on(asked, error)
+        yield ModelCalled(call=record, passed_to=way.name if is_passed_on else "")
+        if error is not None and not is_passed_on:
+            raise error
+        return is_passed_on
 
     def _most(self, purpose: Purpose) -> int:
         """Return how many tokens a reply may have; models that think count their thoughts."""

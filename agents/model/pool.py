@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from agents.contracts import Value
@@ -57,9 +58,11 @@ class Wanted(Value):
 class ProviderManager:
     """Keep providers that are idle, and let calls queue for a slot.
 
-    `limit` is for each provider's name, `local_limit` for calls to the one local model; 0 is no
-    limit. The limits hold as far as `slots` reach. A provider that is idle for `idle_seconds` is
-    closed; a local one only when another local model is wanted, for it takes long to load.
+    `limit` is for each provider's name but for those with one of their own in `limits`,
+    `local_limit` for calls to the one local model; 0 is no limit. A local provider with a limit of
+    its own is no part of that: somebody has said what it can take. The limits hold as far as
+    `slots` reach. A provider that is idle for `idle_seconds` is closed; a local one only when
+    another local model is wanted, for it takes long to load.
     """
 
     def __init__(
@@ -69,12 +72,14 @@ class ProviderManager:
         slots: Slots,
         *,
         limit: int = LIMIT,
+        limits: Mapping[str, int] = MappingProxyType({}),
         local_limit: int = 1,
         idle_seconds: float = IDLE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.names = tuple(names)
         self.limit, self.local_limit, self.idle_seconds = limit, local_limit, idle_seconds
+        self._limits = limits
         self._make = make
         self._slots = slots
         self._clock = clock
@@ -137,9 +142,11 @@ class ProviderManager:
 
     def _quota(self, wanted: Wanted) -> Quota:
         server = str(wanted.options.get("base_url", ""))
-        if wanted.is_local:
+        own = self._limits.get(wanted.provider)
+        if wanted.is_local and own is None:
             return Quota(LOCAL, self.local_limit, wanted.signature, server, wanted.gives_way)
-        return Quota(wanted.provider, self.limit, server=server, gives_way=wanted.gives_way)
+        limit = self.limit if own is None else own
+        return Quota(wanted.provider, limit, server=server, gives_way=wanted.gives_way)
 
     def _take(self, wanted: Wanted) -> Provider:
         leaving: list[Provider] = []

@@ -24,7 +24,7 @@ MAX_TOKENS = 16_000
 class AnthropicProvider(RemoteProvider):
     """Call one model of Anthropic."""
 
-    name = "anthropic"
+    dialect = "anthropic"
 
     @staticmethod
     def sender(base_url: str, key: str) -> Send:

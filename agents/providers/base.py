@@ -206,6 +206,25 @@ class Provider(ABC):
         """Tell whether the server has turned out not to take this parameter."""
         return False
 
+    @property
+    def line(self) -> tuple["Provider", ...]:
+        """Return all who may be asked in the place of each other, in order."""
+        return (self,)
+
+    @property
+    def asked(self) -> "Provider":
+        """Return who of the line is asked now."""
+        return self
+
+    @property
+    def is_seconded(self) -> bool:
+        """Tell whether somebody else may be asked where this one does not answer."""
+        return False
+
+    def pass_on(self, failed: "Provider", error: Exception) -> bool:
+        """Ask another one from now on, if `failed` fails so; tell whether one is asked."""
+        return False
+
     def close(self) -> None:
         """Let go of what is held; the provider is not used again."""
         return

@@ -23,14 +23,8 @@ def provider_names() -> tuple[str, ...]:
 
 
 def made(choice: ModelChoice, environment: Mapping[str, str]) -> Provider:
-    """Return the provider of an extension; raises ConfigurationError where there is none."""
+    """Return the provider that an extension brought; raises ConfigurationError if it fails."""
     name = choice.provider
-    if name not in BROUGHT:
-        there_are = ", ".join(provider_names())
-        raise ConfigurationError(
-            f"There is no provider {name!r}; there are {there_are}. If an extension brought it, "
-            "that extension is not loaded here."
-        )
     try:
         provider = BROUGHT[name](choice, environment)
     except AgentError:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from pydantic import SecretStr
 
-from agents.errors import ConfigurationError
+from agents.errors import ConfigurationError, UnknownProvider
 from agents.providers.address import origin
 from agents.providers.base import Provider
-from agents.providers.brought import made
+from agents.providers.brought import BROUGHT, made, provider_names
 from agents.providers.choice import Credentials, ModelChoice
 from agents.providers.demo import DemoProvider
 from agents.providers.dialects import dialect
@@ -18,13 +18,22 @@ from agents.providers.discovery import (
     discover,
     first_model,
     local_server,
+    opened,
 )
+from agents.providers.named.provider import NamedProvider
+from agents.providers.named.providers import NO_NAMES, NamedProviders
 from agents.providers.scripted import ScriptedProvider
 from agents.providers.vendors import VENDORS, RemoteName, is_remote
 
 
-def connect(choice: ModelChoice, environment: Mapping[str, str], *, position: int = 0) -> Provider:
-    """Return the provider of `choice`, with what `environment` offers.
+def connect(
+    choice: ModelChoice,
+    environment: Mapping[str, str],
+    named: NamedProviders = NO_NAMES,
+    *,
+    position: int = 0,
+) -> Provider:
+    """Return the provider of `choice`, with what `environment` and the named providers offer.
 
     `position` is the number of calls the run has made before. Raises ConfigurationError when the
     choice cannot be met; only `auto` falls back to the demo model.
@@ -35,13 +44,21 @@ def connect(choice: ModelChoice, environment: Mapping[str, str], *, position: in
         case "demo":
             return DemoProvider()
         case "auto" if not choice.base_url:
-            credentials = discover(environment)
+            credentials = discover(environment, named)
             return DemoProvider() if credentials is None else _remote(choice, credentials)
         case "auto":
             return _remote(choice, _credentials(choice, "openai", environment))
         case provider if is_remote(provider):
             return _remote(choice, _credentials(choice, provider, environment))
-    return made(choice, environment)
+    if (chosen := named.get(choice.provider)) is not None:
+        return _remote(choice, _named(choice, chosen, environment))
+    if choice.provider in BROUGHT:
+        return made(choice, environment)
+    there_are = ", ".join((*provider_names(), *named.names))
+    raise UnknownProvider(
+        f"There is no provider {choice.provider!r}; there are {there_are}. If an extension brought "
+        "it, that extension is not loaded here."
+    )
 
 
 def _credentials(
@@ -61,6 +78,18 @@ def _credentials(
     if found is not None and origin(found.base_url) == chosen:
         return found
     return _keyless(provider, choice.base_url, "", "the policy")
+
+
+def _named(
+    choice: ModelChoice, named: NamedProvider, environment: Mapping[str, str]
+) -> Credentials:
+    """Open a named provider, whose address a policy cannot change."""
+    if choice.base_url and origin(choice.base_url) != origin(named.base_url):
+        raise ConfigurationError(
+            f"This policy asks the provider {named.name!r} at another address than its own. Leave "
+            "the address out, or name a dialect."
+        )
+    return opened(named, environment)
 
 
 def _offered(provider: RemoteName, environment: Mapping[str, str]) -> Credentials | None:
@@ -99,6 +128,7 @@ def _remote(choice: ModelChoice, credentials: Credentials) -> Provider:
     if not model:
         raise ConfigurationError(
             f"Which model to ask is not known: {credentials.found} names none, and no server of "
-            "this machine lists one there. Set TURNSTONE_MODEL, or name the model in the policy."
+            "this machine lists one there. Set TURNSTONE_MODEL, name the model in the policy, or "
+            "give a named provider its models."
         )
     return dialect(credentials.provider)(credentials.model_copy(update={"model": model}))

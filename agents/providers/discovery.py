@@ -1,8 +1,9 @@
 """Find a server of models in what the environment offers, without a file to edit.
 
 First what is configured, in the order of VENDORS: OpenAI or any server that speaks its dialect,
-Anthropic, Gemini, Ollama. Then the servers of this machine that answer. TURNSTONE_MODEL names the
-model, whichever server is found.
+Anthropic, Gemini, Ollama. Then the named providers whose keys are there, then the servers of this
+machine that answer. TURNSTONE_MODEL names the model, whichever server the environment names or is
+found; a named provider has its own models.
 """
 
 import re
@@ -14,6 +15,8 @@ from agents.errors import ConfigurationError
 from agents.providers.address import is_loopback, origin
 from agents.providers.choice import Credentials
 from agents.providers.listing import has, listed, picked
+from agents.providers.named.provider import NamedProvider
+from agents.providers.named.providers import NO_NAMES, NamedProviders
 from agents.providers.vendors import VENDORS, RemoteName
 
 NO_KEY = "none"
@@ -27,7 +30,9 @@ LOCAL_SERVERS = {
 }
 
 
-def discover(environment: Mapping[str, str]) -> Credentials | None:
+def discover(
+    environment: Mapping[str, str], named: NamedProviders = NO_NAMES
+) -> Credentials | None:
     """Return the server to call with its key and model, None when there is none.
 
     The model is empty when nothing says which one a configured server has. Raises
@@ -37,7 +42,30 @@ def discover(environment: Mapping[str, str]) -> Credentials | None:
     for provider in VENDORS:
         if found := configured(provider, environment):
             return found
+    for one in named:
+        if one.has_key(environment):
+            return opened(one, environment)
     return local_server(environment)
+
+
+def opened(named: NamedProvider, environment: Mapping[str, str]) -> Credentials:
+    """Return a named provider with its key; raises ConfigurationError where that is not there."""
+    if not named.has_key(environment):
+        raise ConfigurationError(
+            f"The provider {named.name!r} needs the variable {named.key}, which is not set. Set it "
+            "where Turnstone's workers and web processes start."
+        )
+    key = environment.get(named.key, "").strip() if named.key else ""
+    model = next(iter(named.models), "") or first_model(named.dialect, named.base_url, key)
+    return Credentials(
+        provider=named.dialect,
+        name=named.name,
+        key_name=named.key,
+        base_url=named.base_url,
+        api_key=SecretStr(key or NO_KEY),
+        model=model,
+        found=f"the provider {named.name!r}",
+    )
 
 
 def configured(provider: RemoteName, environment: Mapping[str, str]) -> Credentials | None:

@@ -32,7 +32,7 @@ _REFUSALS = {
 class GeminiProvider(RemoteProvider):
     """Call one model of Gemini."""
 
-    name = "gemini"
+    dialect = "gemini"
     address_hint = " (it ends in /v1beta or /v1)"
 
     @staticmethod

@@ -20,7 +20,7 @@ from agents.providers.wire.server import Send, Sender
 class OllamaProvider(RemoteProvider):
     """Call one model of an Ollama server."""
 
-    name = "ollama"
+    dialect = "ollama"
 
     @staticmethod
     def sender(base_url: str, key: str) -> Send:

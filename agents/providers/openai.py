@@ -31,7 +31,7 @@ _ALTERNATE = re.compile(r"successive user or assistant messages|roles must alter
 class OpenAIProvider(RemoteProvider):
     """Call one model of an OpenAI-compatible server."""
 
-    name = "openai"
+    dialect = "openai"
     address_hint = " (most end in /v1)"
 
     @staticmethod

@@ -10,6 +10,7 @@ from agents.text import storable
 from chat.models import PolicyVersion
 from chat.models.conversation import TITLE_LENGTH
 from chat.policies import offered_as
+from chat.runs.models_offered import ModelOffered, chosen_model
 from chat.runs.validation import InvalidQuestion
 
 
@@ -18,6 +19,7 @@ class Question(TypedDict):
 
     question: str
     policy_version: PolicyVersion
+    model: ModelOffered | None
     client_message_id: UUID
 
 
@@ -47,6 +49,7 @@ class QuestionForm(forms.Form):
 
     text = TypedField()
     policy = forms.Field(required=False)
+    model = forms.Field(required=False)
     client_message_id = forms.Field(required=False)
 
     def clean_policy(self) -> PolicyVersion:
@@ -64,12 +67,13 @@ class QuestionForm(forms.Form):
             return uuid4()
 
     def asked(self) -> Question:
-        """Return what was asked. Raises InvalidQuestion for a policy that is not offered."""
+        """Return what was asked. Raises InvalidQuestion for what is not offered."""
         if not self.is_valid():
             raise InvalidQuestion(str(self.errors["policy"][0]))
         return Question(
             question=self.cleaned_data["text"],
             policy_version=self.cleaned_data["policy"],
+            model=chosen_model(self.cleaned_data["model"] or ""),
             client_message_id=self.cleaned_data["client_message_id"],
         )
 

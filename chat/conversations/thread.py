@@ -8,6 +8,7 @@ from django.db.models import Count
 from agents.contracts import EndReason
 from chat.governance import door
 from chat.models import Approval, Conversation, Run, Turn, User
+from chat.runs.models_offered import ModelOffered
 from chat.runs.queue import tell_ahead
 
 SHOWN_RUNS = 30
@@ -54,6 +55,11 @@ class Thread:
         """Return the slug of the policy that was asked last, empty when none was."""
         return self.rows[-1].run.policy_version.policy.slug if self.rows else ""
 
+    @property
+    def model(self) -> str:
+        """Return the model that was chosen last, as a form has it; empty for none."""
+        return _model_of(self.rows[-1].run) if self.rows else ""
+
 
 def thread_of(conversation: Conversation, before: int | None = None) -> Thread:
     """Return the newest runs of a conversation, or the newest of those before run `before`."""
@@ -76,6 +82,17 @@ def last_policy(user: User) -> str:
     """Return the slug of the policy that the person asked last, empty when they asked none."""
     asked = door.asked_runs(user).order_by("-created_at")
     return asked.values_list("policy_version__policy__slug", flat=True).first() or ""
+
+
+def last_model(user: User) -> str:
+    """Return the model that the person chose with their last question; empty for none."""
+    asked = door.asked_runs(user).order_by("-created_at").first()
+    return "" if asked is None else _model_of(asked)
+
+
+def _model_of(run: Run) -> str:
+    chosen = ModelOffered(run.chosen_provider, run.chosen_model)
+    return chosen.value if run.chosen_provider else ""
 
 
 def _turn_counts(runs: Iterable[Run]) -> dict[int, int]:

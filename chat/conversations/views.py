@@ -15,14 +15,14 @@ from chat.accounts import SignedInRequest
 from chat.conversations.examples import examples
 from chat.conversations.forms import ApprovalForm, Question, QuestionForm, TitleForm
 from chat.conversations.listing import page_of
-from chat.conversations.thread import last_policy, thread_of
+from chat.conversations.thread import last_model, last_policy, thread_of
 from chat.conversations.titles import rename
 from chat.governance import door
 from chat.models import Approval, Conversation, Run, RunStatus, User
 from chat.policies import chosen_among, offered
 from chat.runs.approvals import NotOpen, decide
 from chat.runs.ask import ask
-from chat.runs.models_offered import current_model
+from chat.runs.models_offered import model_menu
 from chat.runs.stop import stop
 from chat.runs.validation import InvalidQuestion
 from chat.stream.answers import renew_answers
@@ -166,7 +166,7 @@ def _start_page(
     form: QuestionForm | None = None,
     error: InvalidQuestion | None = None,
 ) -> HttpResponse:
-    context = _composer(form, error, policy=last_policy(request.user)) | {
+    context = _composer(form, error, last_policy(request.user), last_model(request.user)) | {
         "composer_action": reverse("conversation_new"),
         "examples": examples(),
         "is_latest": True,
@@ -183,7 +183,7 @@ def _conversation_page(
     before = request.GET.get("before", "")
     thread = thread_of(found, int(before) if before.isdecimal() and len(before) < 18 else None)
     renew_answers(row.run for row in thread.rows)
-    context = _composer(form, error, policy=thread.policy) | {
+    context = _composer(form, error, thread.policy, thread.model) | {
         "composer_action": found.get_absolute_url(),
         "conversation": found,
         "rows": thread.rows,
@@ -197,17 +197,21 @@ def _conversation_page(
 
 
 def _composer(
-    form: QuestionForm | None, error: InvalidQuestion | None, policy: str
+    form: QuestionForm | None, error: InvalidQuestion | None, policy: str, model: str
 ) -> dict[str, Any]:
     """Return what the composer shows: nothing yet, or what could not be asked, with the reason."""
     policies = list(offered())
     sent = form.cleaned_data if form is not None else {}
     wanted = form["policy"].value() if form is not None else ""
+    menu = model_menu()
+    wanted_model = form["model"].value() if form is not None else model
     return {
         "client_message_id": sent.get("client_message_id") or uuid4(),
         "policies": policies,
         "chosen_policy": chosen_among(policies, wanted or policy),
-        "model": current_model(),
+        "menu": menu,
+        "model": menu.current,
+        "chosen_model": menu.get(wanted_model or ""),
         "text": sent.get("text", ""),
         "error": error or "",
     }

@@ -36,12 +36,16 @@ class Hello(_Frame):
 
 
 class Send(_Frame):
-    """A question; sent twice under one id it is asked once."""
+    """A question; sent twice under one id it is asked once.
+
+    `model` is one of the page's menu, empty to leave it to the policy.
+    """
 
     type: Literal["send"]
     client_message_id: UUID
     text: str
     policy: str = Field(max_length=100)
+    model: str = Field(default="", max_length=250)
     parent: Id | None = None
 
 

@@ -14,6 +14,7 @@ from chat.models import Approval, Conversation
 from chat.policies import offered_as
 from chat.runs.approvals import NotOpen, decide
 from chat.runs.ask import ask
+from chat.runs.models_offered import chosen_model
 from chat.runs.stop import stop
 from chat.runs.validation import InvalidQuestion
 from chat.stream import frames
@@ -84,6 +85,7 @@ def _ask(conversation: Conversation, command: client_frames.Send) -> News:
         policy_version=policy.latest,
         client_message_id=command.client_message_id,
         parent=parent,
+        model=chosen_model(command.model),
     )
     return news_of(run)
 

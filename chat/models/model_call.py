@@ -67,8 +67,9 @@ class ModelCall(models.Model):
     Calls of earlier releases have no pieces: their request is the first `shared` characters of the
     base call's request followed by `rest`. `turn_index` is the turn that the call was made in, or
     one past the last for a call that closes the run. Times are seconds; those of a call that was
-    not made here may be unknown. `space_id` is the run's. `brings` has the texts of the pieces that
-    a new call is stored with, by their digests.
+    not made here may be unknown. `address` is where the server was that was asked, which is not
+    shown; empty for a model without one and for calls of earlier releases. `space_id` is the run's.
+    `brings` has the texts of the pieces that a new call is stored with, by their digests.
     """
 
     request: str
@@ -85,6 +86,7 @@ class ModelCall(models.Model):
     purpose = models.CharField(max_length=40)
     provider = models.CharField(max_length=40)
     model = models.CharField(max_length=200)
+    address = models.CharField(max_length=500, blank=True, default="", db_default="")
 
     pieces = OrderedJSONField(null=True, editable=False)
     base = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE)

@@ -59,6 +59,9 @@ class Run(models.Model):
     without looking elsewhere.
     `told_at` is the date that the source of a run gives which was not worked on here; `ended_at`
     is then when it became final here.
+    `chosen_provider` and `chosen_model` are what the person chose, empty where they left it to the
+    policy; `provider` and `model` are who answers, and `instead_of` is the provider in whose place
+    that is, where it did not.
     `build` is the code of Turnstone that worked on it last, as settings.BUILD names it.
     `answer_form` says which form of rendering made `answer_html` (see `chat.stream.answers`).
     `ahead` is how many stand before a queued run, once `chat.runs.queue.tell_ahead` has counted.
@@ -94,6 +97,9 @@ class Run(models.Model):
     answer_form = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
     partial = models.BooleanField(default=False)
 
+    chosen_provider = models.CharField(max_length=40, blank=True, default="", db_default="")
+    chosen_model = models.CharField(max_length=200, blank=True, default="", db_default="")
+    instead_of = models.CharField(max_length=40, blank=True, default="", db_default="")
     provider = models.CharField(max_length=40, blank=True)
     model = models.CharField(max_length=200, blank=True)
     build = models.CharField(max_length=80, blank=True, db_default="")

@@ -9,6 +9,7 @@ from chat.metrics.instruments import RUNS_ASKED
 from chat.models import Conversation, Origin, PolicyVersion, Run
 from chat.models.conversation import TITLE_LENGTH
 from chat.runs.allowance import check_allowance
+from chat.runs.models_offered import ModelOffered
 from chat.runs.queue import tell_ahead
 from chat.runs.validation import InvalidQuestion, checked
 from chat.runs.wake import wake
@@ -24,11 +25,13 @@ def ask(
     client_message_id: UUID,
     parent: Run | None = None,
     again_of: Run | None = None,
+    model: ModelOffered | None = None,
 ) -> Run:
     """Store a run for `question`, wake a worker and tell who watches, once it is committed.
 
     Sent twice under one `client_message_id` it is one run. Without a `parent` the run follows the
-    last one of the thread, or what `again_of` followed. Raises InvalidQuestion, also for a foreign
+    last one of the thread, or what `again_of` followed. Without a `model` it is left to the policy,
+    or is that of `again_of`. Raises InvalidQuestion, also for a foreign
     policy, and its kind TooManyQuestions when the owner has asked as much as they may.
     """
     question = checked(question)
@@ -57,6 +60,7 @@ def ask(
             again_of=again_of,
             person_instructions=held.owner.instructions,
             conversation_instructions=held.instructions,
+            **_chosen(model, again_of),
         )
         _touch(conversation, question)
         index_run(run)
@@ -65,6 +69,15 @@ def ask(
         transaction.on_commit(partial(_announce, run), robust=True)
         transaction.on_commit(partial(wake, run.pk), robust=True)
     return run
+
+
+def _chosen(model: ModelOffered | None, again_of: Run | None) -> dict[str, str]:
+    if model is not None:
+        return {"chosen_provider": model.provider, "chosen_model": model.model}
+    if again_of is not None:
+        names = ("chosen_provider", "chosen_model")
+        return {name: getattr(again_of, name) for name in names}
+    return {}
 
 
 def _before(conversation: Conversation, again_of: Run | None) -> Run | None:

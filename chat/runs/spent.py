@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from django.db.models import F, Func, IntegerField, QuerySet
 
+from agents.model.budget import Answerer
 from agents.model.tokens import tokens_in
 from chat.models import ModelCall, Piece, Run
 from chat.request import Listed, Lists
@@ -15,19 +16,25 @@ class Spent(NamedTuple):
     given: int
     made: int
     cached: int
+    by: Answerer
 
 
 def spent(run: Run) -> list[Spent]:
     """Return what each stored call comes to; one that no server counted, by its length."""
     asked, said = F("shared") + _size("rest"), _size("reply") + _size("reasoning")
     calls = ModelCall.objects.filter(run=run).order_by("index")
-    counted = ("index", "input_tokens", "output_tokens", "cached_tokens")
+    counted = ("index", "provider", "model", "input_tokens", "output_tokens", "cached_tokens")
     figures = list(calls.values_list(*counted, asked, said))
-    is_counted = all(given is not None for _, given, *_ in figures)
+    is_counted = all(given is not None for _, _, _, given, *_ in figures)
     of_pieces = {} if is_counted else _sizes(run, calls)
     return [
-        Spent(_tokens(given, of_pieces.get(index, size)), _tokens(made, reply), cached or 0)
-        for index, given, made, cached, size, reply in figures
+        Spent(
+            _tokens(given, of_pieces.get(index, size)),
+            _tokens(made, reply),
+            cached or 0,
+            Answerer(provider, model),
+        )
+        for index, provider, model, given, made, cached, size, reply in figures
     ]
 
 

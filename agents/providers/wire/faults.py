@@ -29,7 +29,7 @@ BUSY_STATUSES = {408, 425, LIMITED}
 class Faults:
     """Make the errors of one server; `place` is shown in them, `key` never.
 
-    `key_name` and `address_name` are the variables that configure the server.
+    `key_name`, `address_name` and `model_name` are what configures the server.
     """
 
     place: str = ""
@@ -37,6 +37,7 @@ class Faults:
     key_name: str = "OPENAI_API_KEY"
     address_name: str = "OPENAI_BASE_URL"
     address_hint: str = ""
+    model_name: str = "TURNSTONE_MODEL"
 
     def of_status(self, status: int, headers: Mapping[str, str], body: str) -> ProviderError:
         """Return the error that an HTTP status other than success stands for."""
@@ -62,7 +63,7 @@ class Faults:
             403: refuses_key,
             404: (
                 "knows no such model or address",
-                f" Check TURNSTONE_MODEL, and that {self.address_name} is right"
+                f" Check {self.model_name}, and that {self.address_name} is right"
                 f"{self.address_hint}.",
             ),
         }.get(status, ("refuses the request", ""))

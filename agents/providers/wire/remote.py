@@ -45,23 +45,19 @@ _HAS_NO_TOOLS = re.compile(
 class RemoteProvider(Provider):
     """Call one model of one server; the providers of a server share its connections."""
 
-    name: RemoteName
+    dialect: ClassVar[RemoteName]
     retries = RETRIES
     address_hint: ClassVar[str] = ""
 
     def __init__(self, credentials: Credentials) -> None:
+        self.name = credentials.name or self.dialect
         self.model = credentials.model
         self.base_url = credentials.base_url
-        vendor = VENDORS[self.name]
         self._server = shared(
             self.address(credentials.base_url.rstrip("/")),
             credentials.api_key,
             self.sender,
-            Faults(
-                key_name=vendor.keys[0],
-                address_name=vendor.address,
-                address_hint=self.address_hint,
-            ),
+            self._faults(credentials),
         )
 
     @staticmethod
@@ -141,6 +137,22 @@ class RemoteProvider(Provider):
     def refuses(self, parameter: str) -> bool:
         """Tell whether this model of the server has turned out not to take the parameter."""
         return parameter in self._unwanted
+
+    def _faults(self, credentials: Credentials) -> Faults:
+        if not credentials.name:
+            vendor = VENDORS[self.dialect]
+            return Faults(
+                key_name=vendor.keys[0],
+                address_name=vendor.address,
+                address_hint=self.address_hint,
+            )
+        of_it = f"of the provider {credentials.name!r}"
+        return Faults(
+            key_name=credentials.key_name or f"the key {of_it}",
+            address_name=f"the address {of_it}",
+            address_hint=self.address_hint,
+            model_name=f"the models {of_it}",
+        )
 
     @property
     def thinks_first(self) -> bool | None:

@@ -187,7 +187,7 @@ def shared(
     Raises ConfigurationError for an address or a key that cannot be used.
     """
     with _lock:
-        which = (base_url.rstrip("/"), faults.key_name, api_key)
+        which = (base_url.rstrip("/"), faults.key_name, faults.address_name, api_key)
         if which not in _servers:
             key = api_key.get_secret_value()
             if not key.isascii() or not key.isprintable() or " " in key:

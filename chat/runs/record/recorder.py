@@ -20,7 +20,7 @@ from chat.runs.ending import end_held
 from chat.runs.record.artifacts import set_apart
 from chat.runs.record.requests import CallLog
 from chat.runs.record.rows import set_calls, set_observation, set_thought
-from chat.runs.record.statements import store
+from chat.runs.record.statements import store, store_model
 from chat.stream import frames
 from chat.stream.channel import Channel
 from chat.stream.render import render_turn
@@ -146,12 +146,24 @@ class Recorder:
 
     def _store_call(self, call: contracts.ModelCall) -> None:
         turn_index = self._count if self._turn is None else self._turn.index
+        if not call.error:
+            self._name_answerer(call.provider[:40], storable(call.model)[:200])
         self._call = self._calls.row(call, turn_index)
         # A thought's turn comes in a moment and is stored with it, at half the cost; any other
         # call may be followed by a long wait.
         if call.purpose != Purpose.THINK or call.error:
             self.flush()
         count_call(call)
+
+    def _name_answerer(self, provider: str, model: str) -> None:
+        """Say of the run that a second answers it, once the first did not."""
+        run = self._run
+        if provider == run.provider:
+            return
+        run.instead_of = run.instead_of or run.provider
+        run.provider, run.model = provider, model
+        said = {"provider": provider, "model": model, "instead_of": run.instead_of}
+        retrying(lambda: store_model(run, **said), self._control, in_one_statement=True)
 
     def _thought_completed(self, node: Thought) -> None:
         turn = self._open_turn()

@@ -65,6 +65,7 @@ class CallLog:
             purpose=call.purpose,
             provider=call.provider[:40],
             model=storable(call.model)[:200],
+            address=storable(call.address)[:500],
             pieces=listed,
             digest=digest_of(request),
             reply=storable(call.reply),

@@ -29,6 +29,7 @@ from chat.runs.approvals import Asker
 from chat.runs.db_retry import AWAY, release_connection, retrying
 from chat.runs.ending import give_up, tell_end
 from chat.runs.lease import LeaseLost, release
+from chat.runs.models_offered import model_for
 from chat.runs.record.recorder import Recorder
 from chat.runs.record.statements import store_model
 from chat.runs.resume import Before
@@ -126,7 +127,9 @@ class Attempt:
             raise ConfigurationError(f"{run.policy_version} cannot be read by this version of it.")
         provider = self._provider(spec, None, before)
         retrying(lambda: _name_model(run, provider), control, in_one_statement=True)
-        budget = budget_for(spec, provider, settings.PRICES, earlier=before.spent)
+        budget = budget_for(
+            spec, provider, settings.PRICES, settings.PROVIDERS, earlier=before.spent
+        )
         setup = self._tools()
         tools = tools_for(run, spec.tools, setup, control)
         held.callback(tools.close)
@@ -165,7 +168,7 @@ class Attempt:
             return (own if own in spec.models else None) is role
 
         return self._providers.get(
-            spec.model if role is None else spec.models[role],
+            model_for(self._run, spec.model) if role is None else spec.models[role],
             position=before.position(is_asked),
             gives_way=self._run.lane == Lane.BATCH,
         )
@@ -228,7 +231,9 @@ def _tell_that_it_resumes(run: Run) -> None:
 
 def _name_model(run: Run, provider: Provider) -> None:
     run.provider, run.model, run.build = provider.name[:40], provider.model[:200], settings.BUILD
-    store_model(run, provider=run.provider, model=run.model, build=run.build)
+    run.instead_of = ""
+    names = ("provider", "model", "instead_of", "build")
+    store_model(run, **{name: getattr(run, name) for name in names})
 
 
 def _spec(run: Run) -> PolicySpec | None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agents.model.budget import Answerer
 from agents.model.tokens import tokens
 from chat.models import ModelCall, Run, RunStatus
 from chat.runs.spent import Spent, spent
@@ -12,6 +13,7 @@ from tests.integration.here import here
 
 pytestmark = pytest.mark.services
 
+NOBODY, SCRIPT = Answerer("", ""), Answerer("scripted", "scripted")
 USAGE = {"input_tokens": 60, "output_tokens": 20}
 LOOK = {"say": 'look\nAction: calculator\nAction Input: {"expression": "1 + 1"}', "usage": USAGE}
 
@@ -66,7 +68,10 @@ def test_a_stored_call_that_nobody_counted_counts_by_its_length(asked: Callable[
     call(run, index=1, input_tokens=5, output_tokens=1, cached_tokens=4)
     call(asked([]), input_tokens=1_000, output_tokens=1_000)  # which is another's
 
-    assert sorted(spent(run)) == [Spent(5, 1, 4), Spent(220, 10, 0)]
+    assert sorted(spent(run)) == [
+        Spent(5, 1, 4, NOBODY),
+        Spent(220, 10, 0, NOBODY),
+    ]
 
 
 def test_a_stored_call_comes_to_as_much_as_when_it_was_made(asked: Callable[..., Run]) -> None:
@@ -78,7 +83,7 @@ def test_a_stored_call_comes_to_as_much_as_when_it_was_made(asked: Callable[...,
     here().work(run.pk)
 
     assert spent(run) == [
-        Spent(tokens(call.request), tokens(call.reply + call.reasoning), 0)
+        Spent(tokens(call.request), tokens(call.reply + call.reasoning), 0, SCRIPT)
         for call in ModelCall.objects.with_requests(run)
     ]
 

@@ -21,6 +21,21 @@ class Server(ThreadingHTTPServer):
         self.lock = threading.Lock()
         self.limited = 0
         """How many requests are still answered with 429."""
+        self.fails_with = 0
+        """The status of every answer, 0 for a good one."""
+        self.breaks_off = False
+        """Whether each reply ends after its first token."""
+        self.keys: list[str | None] = []
+
+
+def serving() -> Iterator[Server]:
+    """Serve for the length of a fixture."""
+    server = Server()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.may_answer.set()
+    server.shutdown()
+    server.server_close()
 
 
 class _Answer(BaseHTTPRequestHandler):
@@ -29,6 +44,12 @@ class _Answer(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.keys.append(self.headers["Authorization"])
+        if self.server.fails_with:
+            self.send_response(self.server.fails_with)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         with self._counted(asked["model"]):
             if self.server.limited:
                 self.server.limited -= 1
@@ -39,7 +60,11 @@ class _Answer(BaseHTTPRequestHandler):
                 return
             self.server.may_answer.wait(30)
         choice = {"index": 0, "delta": {"content": "Final Answer: 4"}, "finish_reason": "stop"}
-        said = f"data: {json.dumps({'choices': [choice]})}\n\ndata: [DONE]\n\n".encode()
+        usage = {"prompt_tokens": 100, "completion_tokens": 10}
+        whole = {"choices": [choice], "usage": usage}
+        said = f"data: {json.dumps(whole)}\n\ndata: [DONE]\n\n".encode()
+        if self.server.breaks_off:
+            said = said.partition(b"\n\n")[0].replace(b'"stop"', b"null") + b"\n\n"
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Content-Length", str(len(said)))
