@@ -192,12 +192,12 @@ class Model:
             if way.pass_on(asked, error):
                 return True
             raise
-        record, error = call.record(), call.error
+        record, fault = call.record(), call.error
         self.budget.count(record)
-        is_passed_on = error is not None and not call.has_begun and way.pass_on(asked, error)
+        is_passed_on = fault is not None and not call.has_begun and way.pass_on(asked, fault)
         yield ModelCalled(call=record, passed_to=way.name if is_passed_on else "")
-        if error is not None and not is_passed_on:
-            raise error
+        if fault is not None and not is_passed_on:
+            raise fault
         return is_passed_on
 
     def _most(self, purpose: Purpose) -> int:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from agents.contracts import STOPPED_BY_ASKER, EndReason
+from agents.policies.budgets import FREE
 from agents.tools.catalogue import doing
 from agents.unicode_safety import name_of, noted
 from chat.models import Approval, ApprovalStatus, Run, RunStatus, Turn
@@ -155,3 +156,11 @@ def approval_in_words(approval: Approval) -> str:
         ApprovalStatus.EXPIRED: "Not answered in time",
         ApprovalStatus.WITHDRAWN: "Stopped before it was answered",
     }[ApprovalStatus(approval.status)]
+
+
+def answered_by(run: Run) -> str:
+    """Say whose model answered, and in whose place; nothing of one that nobody is paid for."""
+    if not run.provider or run.provider in FREE:
+        return ""
+    instead = f", for {run.instead_of} did not answer" if run.instead_of else ""
+    return f" by {run.provider}{instead}"

@@ -12,6 +12,7 @@ from agents.errors import ErrorKind
 from chat.models import Action, Run, Turn
 from chat.runs.words import (
     YOU,
+    answered_by,
     doing_in_words,
     outcome_in_words,
     outcome_tone,
@@ -26,6 +27,7 @@ register.simple_tag(shown_answer, name="answer_of")
 
 SHOWN_TURNS = 50
 
+register.simple_tag(answered_by)
 register.filter(seconds)
 register.filter(doing_in_words)
 register.filter(outcome_tone)

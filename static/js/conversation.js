@@ -44,7 +44,8 @@ function begin() {
   document.querySelector(".examples")?.addEventListener("submit", (event) => {
     event.preventDefault()
     const { client_message_id, policy } = event.target.elements
-    const message = { client_message_id: client_message_id.value, policy: policy.value }
+    const model = form.elements.model?.value ?? ""
+    const message = { client_message_id: client_message_id.value, policy: policy.value, model }
     beginning.send({ ...message, text: event.submitter.value })
   })
   return composer

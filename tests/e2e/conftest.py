@@ -139,14 +139,14 @@ def _stack(
     valkey_server: object,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Stack]:
-    stack = Stack(tmp_path_factory.mktemp("stack"), _environment())
+    stack = Stack(tmp_path_factory.mktemp("stack"), environment())
     try:
         yield stack
     finally:
         stack.stop()
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Point both processes at the test database, and at no model but the demo."""
     parts = urlsplit(os.environ["DATABASE_URL"])
     folder = parts.path.rpartition("/")[0]

@@ -174,7 +174,7 @@ class Pieces:
             return
 
 
-_servers: dict[tuple[str, str, SecretStr], Server] = {}
+_servers: dict[tuple[str, str, str, SecretStr], Server] = {}
 _lock = threading.Lock()
 
 

@@ -2,6 +2,7 @@
 
 import { Draft } from "./draft.js"
 import { sends } from "./keys.js"
+import { Models } from "./models.js"
 
 const ANSWER_MS = 10_000
 
@@ -10,6 +11,7 @@ export class Composer {
   #text
   #id
   #policy
+  #models
   #draft
   #error = document.getElementById("composer-error")
   #send
@@ -26,6 +28,7 @@ export class Composer {
     this.#draft = new Draft(form.dataset.draft)
     this.#send = send
     this.#canSend = canSend
+    this.#models = new Models(document.getElementById("models"), () => this.#keep())
     this.#restore()
     this.#text.addEventListener("input", () => this.#changed())
     this.#policy.addEventListener("change", () => this.#keep())
@@ -102,6 +105,7 @@ export class Composer {
       client_message_id: this.#id.value,
       text: this.#text.value,
       policy: this.#policy.value,
+      model: this.#models.value,
     }
     this.#post()
   }
@@ -137,8 +141,9 @@ export class Composer {
 
   #keep() {
     const text = this.#text.value
-    const isChosen = !this.#policy.selectedOptions[0]?.defaultSelected
-    if (text.trim() || isChosen) this.#draft.keep({ text, id: this.#id.value, policy: this.#policy.value })
+    const isChosen = !this.#policy.selectedOptions[0]?.defaultSelected || !this.#models.isAsServed
+    const chosen = { policy: this.#policy.value, model: this.#models.value }
+    if (text.trim() || isChosen) this.#draft.keep({ text, id: this.#id.value, ...chosen })
     else this.#draft.forget()
   }
 
@@ -150,6 +155,7 @@ export class Composer {
     this.#text.value = kept.text
     this.#id.value = kept.id
     if (this.#offers(kept.policy)) this.#policy.value = kept.policy
+    if (kept.model !== undefined) this.#models.value = kept.model
   }
 
   #offers(policy) {
