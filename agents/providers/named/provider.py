@@ -1,4 +1,4 @@
-"""A named provider: a server of models that an operator has named, one of several of its dialect."""
+"""A named provider: a server of models under a name, one of several of its dialect."""
 
 import re
 from collections.abc import Mapping
