@@ -276,8 +276,7 @@ class ModelCall(Value):
     """The exact record of one call to a model, written whether it went well or not.
 
     `request` is the body as it was posted. Times are seconds; `started_at` is Unix time.
-    `error` is empty when the reply is complete. `address` is where the model's server was, empty
-    for a model that has none.
+    `error` is empty when the reply is complete; `address` where no server was asked.
     """
 
     purpose: str
