@@ -12,6 +12,8 @@ from agents.contracts import Outcome, Status
 from agents.errors import AgentError
 from agents.extensions.loading import Extensions
 from agents.policies import POLICIES
+from agents.providers.named.file import providers_in
+from agents.providers.named.providers import NamedProviders
 from agents.terminal.asking import Asking
 from agents.terminal.chat import chat
 from agents.terminal.options import instructions_of, loaded_extensions, parser, spec_of
@@ -30,8 +32,9 @@ def main(words: Sequence[str], environment: Mapping[str, str]) -> int:
     time, and 130 for one that was stopped; of a chat that is read from a pipe it is the last run's.
     """
     try:
-        extensions = loaded_extensions(words, environment)
-        reads = parser()
+        named = providers_in(environment)
+        extensions = loaded_extensions(words, environment, named.names)
+        reads = parser(named.names)
         options = reads.parse_args(words)
         setup = tool_setup(environment)
         if options.list:
@@ -41,7 +44,7 @@ def main(words: Sequence[str], environment: Mapping[str, str]) -> int:
             reads.error("What do you ask? Put the question in quotes, or chat with --chat.")
         if options.history is not None and not options.chat:
             reads.error("--history keeps the lines of a chat: say --chat, too.")
-        return _ask(options, setup, environment)
+        return _ask(options, setup, environment, named)
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
         return _refuse(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}")
@@ -58,7 +61,9 @@ def _refuse(why: str) -> int:
     return USAGE
 
 
-def _ask(options: Namespace, setup: ToolSetup, environment: Mapping[str, str]) -> int:
+def _ask(
+    options: Namespace, setup: ToolSetup, environment: Mapping[str, str], named: NamedProviders
+) -> int:
     is_read = options.question == "-" and not options.chat
     question = sys.stdin.read() if is_read else options.question
     if not options.chat and not question.strip():
@@ -67,6 +72,7 @@ def _ask(options: Namespace, setup: ToolSetup, environment: Mapping[str, str]) -
         spec_of(options),
         setup,
         environment,
+        named=named,
         instructions=instructions_of(options),
         as_json=options.json,
         outlives=options.chat,

@@ -50,7 +50,8 @@ class FinalAnswer:
         reason = state.halted or EndReason.TURNS
         message = self._message(reason, state)
         reader = AnswerReader(
-            lambda text: AnswerDelta(text=text), thinks_first=self.model.provider.thinks_first
+            lambda text: AnswerDelta(text=text),
+            thinks_first=self.model.asked(Purpose.SUMMARIZE).provider.thinks_first,
         )
         try:
             yield from self.model.read(reader, self._messages(state), purpose=Purpose.SUMMARIZE)

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 @once
 def extensions() -> Extensions:
     """Return what was loaded and what was not, which is said in the log."""
-    found = load(named_in(settings.EXTENSIONS))
+    found = load(named_in(settings.EXTENSIONS), settings.PROVIDERS.names)
     for one in found.loaded:
         logger.info("Extension %s, from %s", one.extension, one.source)
     for name, why in found.not_loaded.items():

@@ -8,7 +8,7 @@ takes away neither the others nor what is ours.
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -56,17 +56,18 @@ class _Named:
         return f"{self.module} ({self.source})"
 
 
-def load(modules: Mapping[str, str]) -> Extensions:
+def load(modules: Mapping[str, str], providers: Collection[str] = ()) -> Extensions:
     """Load the extensions that are installed, and those of these modules; raises nothing.
 
-    `modules` says who named each. One that is named twice is loaded once. Call it once a process:
-    names are taken afterwards.
+    `modules` says who named each. One that is named twice is loaded once. `providers` are the names
+    that the operator has given to servers, which no extension takes. Call it once a process: names
+    are taken afterwards.
     """
     loaded: list[Loaded] = []
     not_loaded: dict[str, str] = {}
     for named in _named(modules):
         try:
-            extension = _load(named.module, {one.extension.name for one in loaded})
+            extension = _load(named.module, {one.extension.name for one in loaded}, providers)
         except (Exception, SystemExit) as error:  # a module that ends the program would end ours
             not_loaded[str(named)] = _why(error, named.module)
         else:
@@ -99,7 +100,7 @@ def _source(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else GROUP
 
 
-def _load(name: str, taken: set[str]) -> Extension:
+def _load(name: str, taken: set[str], providers: Collection[str]) -> Extension:
     if not _MODULE.fullmatch(name):
         raise ConfigurationError(f"{name!r} is not the name of a module.")
     with nothing_if_it_fails():
@@ -117,7 +118,7 @@ def _load(name: str, taken: set[str]) -> Extension:
         for key, policy in declared.items():
             if _is_within(policy.compose.__module__, name) and policy not in extension.policies:
                 raise ConfigurationError(f"It declares a policy {key!r} that it does not bring.")
-        register(extension)
+        register(extension, providers)
     return extension
 
 

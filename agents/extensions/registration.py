@@ -1,7 +1,7 @@
 """Put what an extension brings beside what is ours: all of it, or nothing where a name is taken."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,8 +26,11 @@ _LONGEST_SLUG = 50
 _LONGEST_TITLE = 80
 
 
-def register(extension: Extension) -> None:
-    """Add what the extension brings; raises ConfigurationError, and adds nothing then."""
+def register(extension: Extension, named: Collection[str] = ()) -> None:
+    """Add what the extension brings; raises ConfigurationError, and adds nothing then.
+
+    `named` are the names of the operator's providers: they are taken, and an offer may use them.
+    """
     with nothing_if_it_fails():
         _check_name("An extension", extension.name)
         for tool in extension.tools:
@@ -40,10 +43,10 @@ def register(extension: Extension) -> None:
             _add_policy(policy)
         for name, made in extension.providers.items():
             _check_name("A provider", name)
-            if name in provider_names():
+            if name in (*provider_names(), *named):
                 raise ConfigurationError(f"There is a provider {name!r} already.")
             BROUGHT[name] = made
-        _check_offers(extension)
+        _check_offers(extension, named)
 
 
 @contextmanager
@@ -97,7 +100,7 @@ def _add_policy(policy: Declared) -> None:
     POLICIES[policy.name] = policy
 
 
-def _check_offers(extension: Extension) -> None:
+def _check_offers(extension: Extension, named: Collection[str]) -> None:
     """Build each version once, so that what cannot run is never offered."""
     slugs = [offer.slug for offer in extension.offers]
     for offer in extension.offers:
@@ -113,7 +116,7 @@ def _check_offers(extension: Extension) -> None:
             raise ConfigurationError(
                 f"The offer {offer.slug!r} needs a name of 1 to {_LONGEST_TITLE} characters."
             )
-        if offer.spec.model.provider not in provider_names():
+        if offer.spec.model.provider not in (*provider_names(), *named):
             raise ConfigurationError(
                 f"The offer {offer.slug!r} names a provider that there is none of: "
                 f"{offer.spec.model.provider!r}."

@@ -14,9 +14,11 @@ from agents.loop import run
 from agents.model.model import Model
 from agents.policies import build
 from agents.policies.budgets import budget_for
+from agents.policies.by_role import models_by_purpose
 from agents.policies.context import Parts
 from agents.policies.spec import PolicySpec
 from agents.providers.connect import connect
+from agents.providers.named.providers import NO_NAMES, NamedProviders
 from agents.state import State
 from agents.terminal.approval import AtTheTerminal
 from agents.terminal.page import EventLines, TerminalPage
@@ -37,24 +39,28 @@ class Asking:
         setup: ToolSetup,
         environment: Mapping[str, str],
         *,
+        named: NamedProviders = NO_NAMES,
         instructions: str = "",
         as_json: bool = False,
         outlives: bool = False,
     ) -> None:
         self._spec, self._setup, self._instructions = spec, setup, instructions
-        self._prices = environment.get("TURNSTONE_PRICES", "")
+        self._prices, self._named = environment.get("TURNSTONE_PRICES", ""), named
         self._as_json = as_json
         self._has_colour = sys.stdout.isatty() and not environment.get("NO_COLOR")
         self._outlives = outlives
         self._is_introduced = as_json
-        self._provider = connect(spec.model, environment)
+        self._provider = connect(spec.model, environment, named)
+        self._by_role = {
+            role: connect(choice, environment, named) for role, choice in spec.models.items()
+        }
         self.is_ended = False
 
     def ask(self, question: str, history: Sequence[Exchange] = ()) -> Outcome:
         """Write the run while it happens; raises ConfigurationError where it cannot begin."""
         limits = self._spec.limits
         control = Control(limits.seconds, limits.idle_seconds, call_seconds=limits.call_seconds)
-        budget = budget_for(self._spec, self._provider, self._prices)
+        budget = budget_for(self._spec, self._provider, self._prices, self._named)
         choice = self._spec.model
         model = Model(
             self._provider,
@@ -62,11 +68,12 @@ class Asking:
             choice.temperature,
             choice.max_tokens,
             budget=budget,
-            instructions=self._instructions,
+            others=models_by_purpose(self._spec, control, self._by_role.__getitem__),
         )
         kit = toolkit(self._spec.tools, find_turns=_no_turns, setup=self._setup, control=control)
         try:
-            parts = Parts(model, kit, limits, ask=_whom_to_ask(control))
+            ask = _whom_to_ask(control)
+            parts = Parts(model, kit, limits, ask=ask, person=self._instructions)
             policy = build(self._spec, parts)
             with self._stopped_by_signals(control):
                 return self._follow(run(policy, State(question, history), control))

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,19 @@ _SPEC: dict[str, Any] = {
 """What is asked where neither a file nor an option says otherwise."""
 
 
-def loaded_extensions(words: Sequence[str], environment: Mapping[str, str]) -> Extensions:
+def loaded_extensions(
+    words: Sequence[str], environment: Mapping[str, str], providers: Collection[str] = ()
+) -> Extensions:
     """Load the extensions before the options are read, which may name what they bring.
 
-    One that cannot be loaded is said and left out; raises ConfigurationError for one that was
-    named here.
+    `providers` are names that are taken. One that cannot be loaded is said and left out; raises
+    ConfigurationError for one that was named here.
     """
     early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     early.add_argument("--extension", action="append", default=[])
     asked = early.parse_known_args(words)[0].extension
-    found = load(dict.fromkeys(asked, "--extension") | named_in(environment.get(VARIABLE, "")))
+    named = dict.fromkeys(asked, "--extension") | named_in(environment.get(VARIABLE, ""))
+    found = load(named, providers)
     for name, why in found.not_loaded.items():
         said = f"The extension {name} is not loaded: {why}"
         if name.partition(" ")[0] in asked:
@@ -40,8 +43,11 @@ def loaded_extensions(words: Sequence[str], environment: Mapping[str, str]) -> E
     return found
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the options; the names of extensions count if they are loaded by now."""
+def parser(providers: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return what reads the options; the names of extensions count if they are loaded by now.
+
+    `providers` are the named ones.
+    """
     made = argparse.ArgumentParser(
         prog="python -m agents",
         description="Ask a question, or chat, and watch the runs, turn by turn.",
@@ -55,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--history", type=Path, metavar="FILE", help="keep the lines of a chat in this file, too"
     )
-    _add_policy(made)
+    _add_policy(made, providers)
     made.add_argument(
         "--extension", action="append", metavar="MODULE", help="a module to load; may be repeated"
     )
@@ -64,12 +70,12 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _add_policy(made: argparse.ArgumentParser) -> None:
+def _add_policy(made: argparse.ArgumentParser, providers: Sequence[str]) -> None:
     made.add_argument(
         "--policy-file", type=Path, metavar="FILE", help="a policy's version, as JSON; options win"
     )
     made.add_argument("--policy", choices=list(POLICIES), metavar="NAME")
-    made.add_argument("--provider", choices=provider_names())
+    made.add_argument("--provider", choices=(*provider_names(), *providers))
     made.add_argument("--model", help="the model's name; the provider's own if left")
     made.add_argument("--base-url", help="the server's address, if not the usual")
     made.add_argument("--script", type=Path, help="what the scripted provider says: a JSON file")

@@ -89,7 +89,7 @@ class ActionThink:
         reader = AnswerReader(
             lambda text: AnswerDelta(text=text),
             known=self.toolkit.knows,
-            thinks_first=model.provider.thinks_first,
+            thinks_first=model.asked(Purpose.FINAL).provider.thinks_first,
         )
         call = yield from model.read(reader, messages, purpose=Purpose.FINAL)
         answer = reader.said.text

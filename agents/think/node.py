@@ -44,7 +44,7 @@ class NodeThink:
 
     def _otherwise(self, reply: str, state: State) -> Thought:
         """Read a reply that is no node: an answer, a call, or at the second time what it says."""
-        habit = self.model.provider.thinks_first
+        habit = self.model.asked(Purpose.THINK).provider.thinks_first
         reading = read_otherwise(reply, self.toolkit, thinks_first=habit)
         calls = calls_of(reading.actions, self.toolkit)
         if reading.answer:

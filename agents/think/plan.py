@@ -89,7 +89,7 @@ def answered(model: Model, messages: Sequence[Message], *, purpose: Purpose) -> 
     reader = AnswerReader(
         lambda text: AnswerDelta(text=text),
         lambda text: ThoughtDelta(text=text),
-        thinks_first=model.provider.thinks_first,
+        thinks_first=model.asked(purpose).provider.thinks_first,
     )
     call = yield from model.read(reader, messages, purpose=purpose)
     if not reader.said and reader.has_call:

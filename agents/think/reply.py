@@ -36,14 +36,15 @@ def read_step(
 
     Whether a model's replies begin within a thought is learnt from its first one that is complete.
     """
-    habit = model.provider.thinks_first
+    provider = model.asked(purpose).provider
+    habit = provider.thinks_first
     reader = MarkedReader(make, toolkit.knows, thinks_first=habit)
     stop = () if habit else STOP
     call = yield from model.read(reader, messages, purpose=purpose, stop=stop)
     if reader.thought_first and not habit:
-        model.provider.learn_thinking(True)
+        provider.learn_thinking(True)
     elif habit is None and not call.is_cut and call.stop_reason != "enough" and call.reply.strip():
-        model.provider.learn_thinking(False)
+        provider.learn_thinking(False)
     return reader.reading, call
 
 

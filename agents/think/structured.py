@@ -89,7 +89,8 @@ class StructuredThink:
         """
         if call.is_cut or reply.is_half or self._is_step(reply, call.reply):
             return None
-        habit = self.model.provider.thinks_first
+        purpose = Purpose.REPAIR if is_second else Purpose.STEP
+        habit = self.model.asked(purpose).provider.thinks_first
         reading = read_otherwise(call.reply, self.toolkit, thinks_first=habit)
         calls = calls_of(reading.actions, self.toolkit)
         if answer := reading.answer or (reading.prose if is_second else ""):

@@ -15,6 +15,7 @@ from agents.policies.budgets import budget_for
 from agents.policies.context import Parts
 from agents.policies.spec import PolicySpec
 from agents.policies.with_goal import SETTING, Shared
+from agents.providers.brought import provider_names
 from agents.providers.choice import ModelChoice
 from agents.providers.connect import connect
 from agents.tools.catalogue import toolkit
@@ -33,6 +34,12 @@ class Unfit(ValueError):
             "; ".join(f"{at}: {what}" if at else what for at, what in problems.items())
         )
         self.problems = dict(problems)
+
+
+def known_providers() -> tuple[str, ...]:
+    """Return the providers that a version may name here, but for the one of scripts."""
+    ours = (name for name in provider_names() if name != "scripted")
+    return (*ours, *settings.PROVIDERS.names)
 
 
 def checked(content: Mapping[str, Any]) -> PolicySpec:
@@ -70,7 +77,13 @@ def _problems(kind: type[Value], values: Mapping[str, Any], under: str) -> dict[
 
 
 def _whole(spec: PolicySpec) -> Iterable[tuple[str, str]]:
-    """Yield what is wrong with tools, limits and approvals, and what `build` says."""
+    """Yield what is wrong with models, tools, limits and approvals, and what `build` says."""
+    choices = {"model": spec.model} | {f"models.{role}": one for role, one in spec.models.items()}
+    for place, choice in choices.items():
+        if choice.provider not in (*known_providers(), "scripted"):
+            there_are = ", ".join(known_providers())
+            said = f"There is no provider {choice.provider!r}. There are: {there_are}."
+            yield f"{place}.provider", said
     setup = tool_setup(settings.TOOL_ENVIRONMENT)
     ours = [name for name in spec.tools if not is_mcp(name)]
     for name in spec.tools:

@@ -10,12 +10,11 @@ from agents.policies import POLICIES
 from agents.policies.makeup import roles
 from agents.policies.spec import Limits, ModelRole
 from agents.policies.with_goal import SETTING
-from agents.providers.vendors import VENDORS
 from chat.models import PolicyVersion
+from chat.publishing.check import known_providers
 from chat.publishing.knobs import Knob, knobs, written
 from chat.publishing.tools import OfferedTool, tools_to_choose
 
-PROVIDERS = ("auto", "demo", *VENDORS)
 ZONE = "time_zone"
 _IN_WORDS = {"true": "yes", "false": "no"}
 _CHOSEN = ("temperature", "max_tokens")
@@ -140,15 +139,16 @@ class Draft:
     @property
     def model(self) -> Group:
         """Return the knobs of the model."""
-        return Group("", self._choice("model", self.content.get("model") or {}, PROVIDERS))
+        return Group("", self._choice("model", self.content.get("model") or {}, known_providers()))
 
     @property
     def models(self) -> list[Group]:
         """Return the knobs of each role that the policy asks a model in, or names one for."""
         told = self.content.get("models") or {}
         used = roles(self.base) if self.base in POLICIES else ()
+        providers = ("", *known_providers())
         return [
-            Group(role, self._choice(f"models.{role}", told.get(role) or {}, ("", *PROVIDERS)))
+            Group(role, self._choice(f"models.{role}", told.get(role) or {}, providers))
             for role in ModelRole
             if role in used or role in told
         ]

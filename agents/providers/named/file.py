@@ -1,6 +1,7 @@
 """Named providers as an operator writes them: a TOML file with a `[[provider]]` for each."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,16 @@ from pydantic import ValidationError
 
 from agents.errors import ConfigurationError
 from agents.providers.named.provider import NamedProvider
-from agents.providers.named.providers import NamedProviders
+from agents.providers.named.providers import NO_NAMES, NamedProviders
 from agents.providers.vendors import VENDORS
 
 SETTING = "TURNSTONE_PROVIDERS"
+
+
+def providers_in(environment: Mapping[str, str]) -> NamedProviders:
+    """Return the providers of the file that the environment names; raises ConfigurationError."""
+    file = environment.get(SETTING, "").strip()
+    return read_providers(Path(file).expanduser()) if file else NO_NAMES
 
 
 def read_providers(path: Path) -> NamedProviders:

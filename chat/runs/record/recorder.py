@@ -5,13 +5,14 @@ action before the next one begins, and a turn complete before the page sees it c
 carries the attempt's fence, so that a worker that lost its run changes nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from agents import contracts, events
 from agents.contracts import Observation, Outcome, Purpose, Thought, ThoughtKind
 from agents.control import Control
 from agents.errors import ErrorKind
+from agents.policies.spec import ModelRole
 from agents.text import storable
 from chat.metrics.instruments import count_call, count_end, count_first_text, count_turn
 from chat.models import Action, ModelCall, Run, Turn, TurnStatus
@@ -36,15 +37,24 @@ from chat.stream.server_events import (
 class Recorder:
     """Write what a run tells, and pass it on to the people who watch.
 
-    `turns` are those that earlier attempts stored; the last of them may be open.
+    `turns` are those that earlier attempts stored; the last of them may be open. In `roles` other
+    models are asked than the run's own.
     """
 
     def __init__(
-        self, run: Run, channel: Channel, control: Control, turns: Sequence[Turn], calls: int
+        self,
+        run: Run,
+        channel: Channel,
+        control: Control,
+        turns: Sequence[Turn],
+        calls: int,
+        *,
+        roles: Collection[ModelRole] = (),
     ) -> None:
         self._run = run
         self._channel = channel
         self._control = control
+        self._roles = roles
         self._calls = CallLog(run, calls)
         self._call: ModelCall | None = None
         self._observed: list[Action] = []
@@ -146,7 +156,7 @@ class Recorder:
 
     def _store_call(self, call: contracts.ModelCall) -> None:
         turn_index = self._count if self._turn is None else self._turn.index
-        if not call.error:
+        if not call.error and ModelRole.of(call.purpose) not in self._roles:
             self._name_answerer(call.provider[:40], storable(call.model)[:200])
         self._call = self._calls.row(call, turn_index)
         # A thought's turn comes in a moment and is stored with it, at half the cost; any other

@@ -9,13 +9,14 @@ from django.db import InterfaceError, OperationalError
 from pydantic import ValidationError
 
 from agents import loop
-from agents.contracts import EndReason, Outcome, Purpose, Status
+from agents.contracts import EndReason, Outcome, Status
 from agents.control import Control
 from agents.errors import AgentError, ConfigurationError, Interrupted, Parked
 from agents.events import Event, RunEnded
 from agents.model.model import Model
 from agents.policies import build
 from agents.policies.budgets import budget_for
+from agents.policies.by_role import models_by_purpose
 from agents.policies.context import Parts
 from agents.policies.spec import Limits, ModelRole, PolicySpec
 from agents.policy import Policy
@@ -84,7 +85,10 @@ class Attempt:
         with watch.over(run, self.control), ExitStack() as held:
             try:
                 before = retrying(lambda: Before.read(run), self.control)
-                recorder = Recorder(run, self._channel, self.control, before.turns, before.calls)
+                recorder = Recorder(
+                    *(run, self._channel, self.control, before.turns, before.calls),
+                    roles=() if self._spec is None else tuple(self._spec.models),
+                )
                 _record(self._events(before, held), recorder)
             except LeaseLost as lost:
                 LEASES_LOST.inc()
@@ -135,22 +139,14 @@ class Attempt:
         held.callback(tools.close)
         if any(map(is_mcp, spec.tools)):
             held.callback(keep_seen, setup.mcp_servers)
-        others = {
-            role: Model(
-                self._provider(spec, role, before), control, one.temperature, one.max_tokens
-            )
-            for role, one in spec.models.items()
-        }
         chosen = spec.model
         parts = Parts(
             model=Model(
                 *(provider, control, chosen.temperature, chosen.max_tokens),
                 budget=budget,
-                others={
-                    purpose: others[role]
-                    for purpose in Purpose
-                    if (role := ModelRole.of(purpose)) in others
-                },
+                others=models_by_purpose(
+                    spec, control, lambda role: self._provider(spec, role, before)
+                ),
             ),
             toolkit=tools,
             limits=spec.limits,

@@ -96,6 +96,8 @@ def test_what_is_shown_can_be_published_elsewhere(
         ({"settings": {"settle_goal": {"time_zone": "Mars/Base"}}}, "no time zone 'Mars/Base'"),
         ({"instructions": "x" * 8_001}, "instructions: "),
         ({"models": {"paint": {}}}, "models.paint"),
+        ({"model": {"provider": "nowhere"}}, "model.provider: There is no provider 'nowhere'"),
+        ({"models": {"plan": {"provider": "nowhere"}}}, "models.plan.provider: There is no"),
         ({"limits": {"cost": 1}, "models": {"plan": {"provider": "demo"}}}, "limits.cost: "),
         ({"slug": "Über Alles"}, "slug: "),
         ({"name": " "}, "name: Give it a name."),

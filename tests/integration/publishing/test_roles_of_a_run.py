@@ -34,3 +34,13 @@ def test_the_calls_behind_are_counted_by_what_they_were_for(asked: Callable[...,
 
     assert before.position() == before.position(lambda purpose: purpose == "think") == 1
     assert before.position(lambda purpose: purpose == "summarize") == 0
+
+
+def test_who_answers_a_run_is_not_who_answers_a_role(asked: Callable[..., Run]) -> None:
+    by_demo = {"summarize": {"provider": "demo"}}
+    run = asked([{"say": ACTION}], tools=("calculator",), limits={"max_turns": 1}, models=by_demo)
+    here().work(run.pk)
+
+    run.refresh_from_db()
+    assert (run.provider, run.instead_of) == ("scripted", "")
+    assert [call.provider for call in ModelCall.objects.filter(run=run)] == ["scripted", "demo"]

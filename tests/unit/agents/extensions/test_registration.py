@@ -146,3 +146,15 @@ def test_a_provider_of_another_name_is_refused() -> None:
 def test_a_provider_that_is_gone_is_said() -> None:
     with pytest.raises(ConfigurationError, match=r"no provider 'clerk'.* is not loaded here"):
         connect(ModelChoice(provider="clerk"), {})
+
+
+def test_the_name_of_an_operators_provider_is_taken_and_an_offer_may_use_it() -> None:
+    before = dict(BROUGHT)
+
+    with pytest.raises(ConfigurationError, match="There is a provider 'east' already"):
+        register(Extension(name="rack", providers={"east": made}), ("east",))
+    assert before == BROUGHT
+
+    register(
+        Extension(name="rack", offers=(offer(spec={"model": {"provider": "east"}}),)), ("east",)
+    )

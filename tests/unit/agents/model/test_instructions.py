@@ -16,8 +16,7 @@ def test_they_stand_at_the_end_of_the_system_s_own_words() -> None:
     first, *rest = instructed([Message(role=Role.SYSTEM, content="Rules."), QUESTION], "In Latin.")
 
     assert first.role is Role.SYSTEM
-    assert first.content.startswith("Rules.\n\n")
-    assert first.content.endswith("\nIn Latin.")
+    assert first.content == "Rules.\n\nIn Latin."
     assert rest == [QUESTION]
 
 
@@ -25,4 +24,4 @@ def test_without_a_system_message_they_are_one() -> None:
     first, *rest = instructed([QUESTION], "In Latin.")
 
     assert (first.role, rest) == (Role.SYSTEM, [QUESTION])
-    assert first.content.endswith("\nIn Latin.")
+    assert first.content == "In Latin."

@@ -23,7 +23,7 @@ class Listening(ScriptedProvider):
 
     def __init__(self, *replies: str) -> None:
         super().__init__([{"say": reply} for reply in replies])
-        self.asked: list[ModelRequest] = []
+        self.requests: list[ModelRequest] = []
         self.length: int | None = None
 
     @property
@@ -31,7 +31,7 @@ class Listening(ScriptedProvider):
         return self.length
 
     def body(self, request: ModelRequest) -> str:
-        self.asked.append(request)
+        self.requests.append(request)
         return super().body(request)
 
 
@@ -43,7 +43,7 @@ def provider() -> Listening:
 def bounds_of(model: Model, provider: Listening) -> dict[Purpose, int | None]:
     for purpose in Purpose:
         list(model.stream(ASKED, purpose=purpose))
-    return {request.purpose: request.max_tokens for request in provider.asked}
+    return {request.purpose: request.max_tokens for request in provider.requests}
 
 
 def test_every_purpose_has_a_bound_and_an_answer_a_wider_one(provider: Listening) -> None:
@@ -74,7 +74,7 @@ def test_the_limits_of_a_policy_bound_its_calls(provider: Listening) -> None:
 
     list(policy.think(State("What is 2 + 3?")))
 
-    assert [request.max_tokens for request in provider.asked] == [900]
+    assert [request.max_tokens for request in provider.requests] == [900]
 
 
 def test_a_model_that_is_given_another_bound_keeps_the_rest(provider: Listening) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from agents.contracts import Message, ModelCall, Purpose, Role, Usage
 from agents.control import Control
-from agents.errors import ProviderError
+from agents.errors import ProviderBusy, ProviderError
 from agents.events import ModelCalled
 from agents.model.budget import Answerer
 from agents.model.model import Model
@@ -139,3 +139,20 @@ def test_a_policys_price_is_not_that_of_who_stands_in() -> None:
     budget.count(call("west"))
 
     assert budget.cost == 8
+
+
+def test_what_was_learnt_of_a_model_is_that_of_who_is_asked_now() -> None:
+    class Knowing(Named):
+        context_length = 8_192
+        thinks_first = True
+
+        def refuses(self, parameter: str) -> bool:
+            return parameter == "tools"
+
+    east = Named("east")
+    both = Seconded(east, Knowing("west"))
+    assert (both.context_length, both.thinks_first, both.refuses("tools")) == (None, None, False)
+
+    assert both.pass_on(east, ProviderBusy("busy"))
+
+    assert (both.context_length, both.thinks_first, both.refuses("tools")) == (8_192, True, True)

@@ -151,7 +151,8 @@ def test_instructions_are_told_with_every_call(piped: Piped, tmp_path: Path) -> 
         done = piped("One?\nTwo?\n", [LOOK, ANSWER, SECOND], "--json", "--instructions", told)
         systems = [messages[0] for messages in requests(done.stdout)]
         assert [message["role"] for message in systems] == ["system"] * 3
-        assert all(message["content"].endswith("\nAnswer in Latin.") for message in systems)
+        inside = "\nAnswer in Latin.\n</person_instructions"
+        assert all(inside in message["content"] for message in systems)
 
 
 def test_a_policy_may_come_from_a_file_and_options_win(piped: Piped, tmp_path: Path) -> None:
@@ -167,6 +168,18 @@ def test_a_policy_may_come_from_a_file_and_options_win(piped: Piped, tmp_path: P
     assert done.stdout.startswith("reflexion on scripted scripted\n")
     assert limited.returncode == 3
     assert "with 1 turns in all" in limited.stdout
+
+
+def test_a_file_may_name_a_model_for_a_role(piped: Piped, tmp_path: Path) -> None:
+    file = tmp_path / "policy.json"
+    summaries = {"provider": "scripted", "script": [{"say": "As far as I came."}]}
+    told = {"policy": "explicit", "tools": ["calculator"], "models": {"summarize": summaries}}
+    file.write_text(json.dumps(told))
+
+    done = piped(*("", [LOOK], "Q?", "--policy-file", str(file), "--max-turns", "1"), chat=False)
+
+    assert done.returncode == 3
+    assert "As far as I came." in done.stdout
 
 
 @pytest.mark.parametrize(
