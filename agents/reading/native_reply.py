@@ -1,34 +1,42 @@
 """Read a reply whose calls come beside its text: what is thought, what is said, and the answer.
 
 Whether text is the answer is known at the end, for calls come behind it. A short text is held back,
-for before a call there is seldom more; a longer one is shown as the answer it likely is.
+for before a call there is seldom more; a longer one is shown as the answer it likely is, unless it
+begins like a step or holds the mark of a call.
 """
 
 import re
 from collections.abc import Iterator
 
 from agents.events import AnswerDelta, Event, ThoughtDelta
+from agents.reading.markup.calls import CALL_MARK
 from agents.reading.prose import Prose
 
 HELD = 200
 """The characters that are held back until more comes, or the reply is over."""
-_WRITTEN_CALL = re.compile(
-    r"<\|?tool_calls?\b|\[TOOL_CALLS\]|<\|python_tag\|>|<function[=_]|<(?:\w+:)?invoke\b"
-    r"|<\|channel\|>commentary|\A\s*(?:```(?:json)?\s*)?\{\s*\"(?:name|tool|tool_name|function)\"\s*:"
-    r"\s*[\"{][^\n]{0,200}",
+_MARK_LENGTH = 140
+_STEP = re.compile(
+    r"\s*(?:`{3}\w{0,20}\s*)?\[?\s*\{|\W{0,10}(?:thought|action|(?:final )?answer)\W{0,5}:",
     re.IGNORECASE,
 )
 
 
 class NativeReader:
-    """Show the thoughts as they come, and the text as an answer once it is long."""
+    """Show the thoughts as they come, and the text as an answer once it is long.
 
-    def __init__(self) -> None:
+    A reply that `may_be_thought` up to a mark of thinking is shown at its end alone.
+    """
+
+    def __init__(self, *, may_be_thought: bool = False) -> None:
         self._prose = Prose(
             lambda text: AnswerDelta(text=text), lambda text: ThoughtDelta(text=text)
         )
-        self._held: list[str] = []
+        self._written: list[str] = []
+        self._said: list[str] = []
+        self._shown_size = 0
         self._size = 0
+        self._tail = ""
+        self._is_held = may_be_thought
 
     @property
     def thought(self) -> str:
@@ -41,31 +49,48 @@ class NativeReader:
         return self._prose.said.text
 
     @property
-    def writes_a_call(self) -> bool:
-        """Tell whether the text holds a call that should have been made."""
-        return _WRITTEN_CALL.search(self.said) is not None
+    def written(self) -> str:
+        """Return the text as it came, thoughts between marks among it."""
+        return "".join(self._written)
+
+    @property
+    def shown(self) -> str:
+        """Return what was shown as an answer."""
+        return "".join(self._said)[: self._shown_size]
 
     def take(self, text: str, *, is_thought: bool) -> Iterator[Event]:
         """Take more of the reply; yield what it shows."""
-        read = self._prose.think_aloud if is_thought else self._prose.feed
-        yield from self._shown(read(text))
+        if is_thought:
+            yield from self._seen(self._prose.think_aloud(text))
+            return
+        self._written.append(text)
+        yield from self._seen(self._prose.feed(text))
 
     def finish(self) -> Iterator[Event]:
         """Take the reply as over; yield the thoughts that were held back."""
-        yield from self._shown(self._prose.finish(is_cut=False), is_over=True)
+        self._is_held = True
+        yield from self._seen(self._prose.finish(is_cut=False))
 
-    def answer(self) -> Iterator[Event]:
-        """Yield what is held back of the text, which is the answer."""
-        if self._held:
-            yield AnswerDelta(text="".join(self._held))
-            self._held.clear()
-
-    def _shown(self, events: Iterator[Event], *, is_over: bool = False) -> Iterator[Event]:
+    def _seen(self, events: Iterator[Event]) -> Iterator[Event]:
         for event in events:
             if not isinstance(event, AnswerDelta):
                 yield event
                 continue
-            self._held.append(event.text)
+            self._said.append(event.text)
             self._size += len(event.text)
-            if self._size > HELD and not is_over and not self.writes_a_call:
-                yield from self.answer()
+            self._is_held = self._is_held or self._marks_a_call(event.text)
+            if self._is_held or self._size <= HELD:
+                continue
+            text = event.text
+            if not self._shown_size:
+                text = "".join(self._said)
+                if _STEP.match(text):
+                    self._is_held = True
+                    continue
+            self._shown_size = self._size
+            yield AnswerDelta(text=text)
+
+    def _marks_a_call(self, text: str) -> bool:
+        looked = self._tail + text
+        self._tail = looked[-_MARK_LENGTH:]
+        return CALL_MARK.search(looked) is not None

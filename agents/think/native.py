@@ -12,9 +12,11 @@ from agents.model.model import Model
 from agents.policy import Think
 from agents.prompting.prompts import render
 from agents.providers.base import TOOLS, NativeCall, Token, ToolSchema
+from agents.reading.markup.conclusion import Reading
 from agents.reading.native_reply import NativeReader
 from agents.state import State
 from agents.text import CUT_SHORT, clipped, storable
+from agents.think.reply import calls_of, read_otherwise
 from agents.tools.toolkit import Toolkit
 
 _NAME_LIMIT = 100
@@ -43,7 +45,8 @@ class NativeThink:
         if has_no_tools(state):
             yield from self.otherwise(state)
             return
-        reader = NativeReader()
+        habit = self.model.asked(Purpose.THINK).provider.thinks_first
+        reader = NativeReader(may_be_thought=bool(habit))
         try:
             call, made = yield from self._asked(reader, state)
         except ToolsRefused:
@@ -52,16 +55,22 @@ class NativeThink:
         if made:
             yield ThoughtCompleted(node=self._action(reader, made, call, state))
             return
-        if not reader.said or (reader.writes_a_call and self.toolkit.tools):
+        reading = read_otherwise(reader.written, self.toolkit, thinks_first=habit)
+        if not self.toolkit.tools:
+            reading = Reading(prose=reader.said)
+        if reading.actions and not call.is_cut:
+            yield ThoughtCompleted(node=self._written(reader, reading, state))
+            return
+        answer = reading.answer or reading.prose
+        if not answer or reading.actions or reading.error:
             text = _joined(reader) or storable(call.reply).strip()
             yield ThoughtCompleted(node=Thought(kind=ThoughtKind.THOUGHT, text=text))
             return
-        yield from reader.answer()
-        answer = reader.said + (CUT_SHORT if call.is_cut else "")
-        if call.is_cut:
-            yield AnswerDelta(text=CUT_SHORT)
-        thought = Thought(kind=ThoughtKind.FINAL, text=reader.thought, answer=answer)
-        yield ThoughtCompleted(node=thought)
+        answer += CUT_SHORT if call.is_cut else ""
+        if answer.startswith(reader.shown) and answer != reader.shown:
+            yield AnswerDelta(text=answer.removeprefix(reader.shown))
+        text = _thought(reader, reading) if reading.answer else reader.thought or reading.aloud
+        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.FINAL, text=text, answer=answer))
 
     def _asked(
         self, reader: NativeReader, state: State
@@ -70,7 +79,7 @@ class NativeThink:
         made: list[NativeCall] = []
         is_shown = False
         schemas = self._schemas()
-        if schemas and self.model.provider.refuses(TOOLS):
+        if schemas and self.model.asked(Purpose.THINK).provider.refuses(TOOLS):
             raise ToolsRefused(NO_TOOLS)
         is_first = not any(turn.actions for turn in state.turns)
         asked = self.tell(render("native/rules", has_tools=bool(schemas)), state, sees=self.sees)
@@ -108,7 +117,7 @@ class NativeThink:
     def _action(
         self, reader: NativeReader, made: Sequence[NativeCall], call: ModelCall, state: State
     ) -> Thought:
-        taken = {made["id"] for turn in state.turns if turn.thought for made in turn.thought.kept}
+        taken = _taken(state)
         calls, kept = list[ToolCall](), list[MadeCall]()
         for native in made:
             tool_call, fault = self._read(native, call)
@@ -121,6 +130,22 @@ class NativeThink:
             kind=ThoughtKind.ACTION,
             text=_joined(reader),
             calls=tuple(calls),
+            kept=tuple(one.model_dump(mode="json", exclude_defaults=True) for one in kept),
+        )
+
+    def _written(self, reader: NativeReader, reading: Reading, state: State) -> Thought:
+        """Return the calls that were written as text, as if they had been made beside it."""
+        taken = _taken(state)
+        calls = calls_of(reading.actions, self.toolkit)
+        said, kept = _spoken(reading), list[MadeCall]()
+        for number in range(len(calls)):
+            known = _new_id(f"call_{number + 1}", taken, len(state.turns))
+            taken.add(known)
+            kept.append(MadeCall(id=known, said="" if kept else said))
+        return Thought(
+            kind=ThoughtKind.ACTION,
+            text=_thought(reader, reading),
+            calls=calls,
             kept=tuple(one.model_dump(mode="json", exclude_defaults=True) for one in kept),
         )
 
@@ -160,6 +185,21 @@ def _without_tools() -> Iterator[Event]:
 
 def _joined(reader: NativeReader) -> str:
     return _BEFORE_CALLS.join(filter(None, (reader.thought, reader.said)))
+
+
+def _spoken(reading: Reading) -> str:
+    """Return what was said before the step, without what was thought apart."""
+    return reading.thought.removeprefix(reading.aloud).strip()
+
+
+def _thought(reader: NativeReader, reading: Reading) -> str:
+    thoughts = (reader.thought or reading.aloud, _spoken(reading))
+    return _BEFORE_CALLS.join(filter(None, thoughts))
+
+
+def _taken(state: State) -> set[str]:
+    """Return the ids of the calls that the run has made."""
+    return {made["id"] for turn in state.turns if turn.thought for made in turn.thought.kept}
 
 
 def _new_id(given: str, taken: set[str], turn: int) -> str:

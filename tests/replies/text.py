@@ -1,4 +1,4 @@
-"""Play a reply that is a text with each policy that asks for text, whole and in pieces.
+"""Play a reply that is a text with each policy, whole and in pieces.
 
 A model says the same reply whatever it is asked, so an answer that is taken after the second asking
 is one, too. The tools are those that were offered; what ran is what counts, so a call that names a
@@ -46,6 +46,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "self_repair": {"backoff_seconds": 0},
     "implicit": {},
     "planned": {},
+    "native": {},
 }
 """The policies that go step by step, with the settings that make them wait for nothing."""
 

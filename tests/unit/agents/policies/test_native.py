@@ -27,15 +27,15 @@ class Listening(ScriptedProvider):
 
     def __init__(self, script: list[Any]) -> None:
         super().__init__([{"say": one} if isinstance(one, str) else one for one in script])
-        self.asked: list[ModelRequest] = []
+        self.requests: list[ModelRequest] = []
 
     def body(self, request: ModelRequest) -> str:
-        self.asked.append(request)
+        self.requests.append(request)
         return super().body(request)
 
     @property
     def last(self) -> list[Message]:
-        return list(self.asked[-1].messages)
+        return list(self.requests[-1].messages)
 
 
 def test_prose_without_a_call_is_the_answer_in_one_call(stage: Stage) -> None:
@@ -115,10 +115,10 @@ def test_every_tool_is_offered_with_its_schema(stage: Stage) -> None:
 
     stage("native").play(provider=model)
 
-    offered = {tool.name: tool for tool in model.asked[0].tools}
+    offered = {tool.name: tool for tool in model.requests[0].tools}
     assert {"search", "add", "broken"} <= offered.keys()
     assert offered["add"].inputs["required"] == ["left"]
-    assert model.asked[0].tool_choice == "auto"
+    assert model.requests[0].tool_choice == "auto"
 
 
 def test_only_the_first_request_is_told_what_to_call(stage: Stage) -> None:
@@ -126,7 +126,7 @@ def test_only_the_first_request_is_told_what_to_call(stage: Stage) -> None:
 
     stage("native").play(provider=model, tool_choice="search")
 
-    assert [request.tool_choice for request in model.asked] == ["search", "auto"]
+    assert [request.tool_choice for request in model.requests] == ["search", "auto"]
 
 
 def test_a_choice_that_is_no_tool_is_refused(stage: Stage) -> None:
@@ -184,9 +184,25 @@ def test_a_cut_answer_is_no_success(stage: Stage) -> None:
         "<function=search><parameter=query>q</parameter></function>",
     ],
 )
-def test_a_call_that_was_only_written_is_never_the_answer(stage: Stage, written: str) -> None:
-    played = stage("native").play([written, written, "the best I have"])
+def test_a_call_that_was_only_written_is_carried_out_and_told_as_a_call(
+    stage: Stage, written: str
+) -> None:
+    model = Listening([written, "found"])
 
+    played = stage("native").play(provider=model)
+
+    (call,) = played.state.turns[0].calls
+    assert (call.tool, call.inputs) == ("search", {"query": "q"})
+    assert [message.role for message in model.last[-2:]] == [Role.TOOL_REQUEST, Role.TOOL_RESULT]
+    assert (played.outcome.answer, played.outcome.status) == ("found", Status.SUCCEEDED)
+
+
+def test_a_written_call_that_breaks_off_is_never_the_answer(stage: Stage) -> None:
+    broken = '<tool_call>{"name": "search", "arguments": {"que'
+
+    played = stage("native").play([broken, broken, "the best I have"])
+
+    assert played.state.turns[0].observations[0].error == "ParseError"
     assert played.outcome.reason is EndReason.FAILURES
     assert played.outcome.status is Status.EXHAUSTED
     assert len(played.calls) == 3
@@ -213,7 +229,7 @@ def test_a_tool_with_a_name_that_no_server_takes_is_offered_under_another(stage:
 
     played = stage("native").play(provider=model, tools=[odd])
 
-    assert [tool.name for tool in model.asked[0].tools] == ["web_search"]
+    assert [tool.name for tool in model.requests[0].tools] == ["web_search"]
     assert played.state.turns[0].calls[0].tool == "web.search"
     assert [m.call.tool for m in model.last if m.call is not None] == ["web_search"] * 2
     assert json.loads(played.calls[0].request)["purpose"] == "think"
