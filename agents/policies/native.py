@@ -25,17 +25,17 @@ from agents.tools.spec import Tool
 
 
 class Settings(Value):
-    """What a version of this policy fixes.
+    """What a version of this policy fixes."""
 
-    `tool_choice` is what the first reply is to do: auto, required, none, or the name of the tool to
-    call. `strict` asks for calls that keep to the tools' schemas. A model that `sees` is shown the
-    pictures that tools return. The run ends after `max_failures` failed turns in a row.
-    """
-
-    tool_choice: str = "auto"
-    strict: bool = True
-    sees: bool = False
-    max_failures: int = Field(default=6, ge=1)
+    tool_choice: str = Field(
+        default="auto",
+        description="What the first reply is to do: auto, required, none, or a tool's name.",
+    )
+    strict: bool = Field(default=True, description="Ask for calls that keep to the tools' schemas.")
+    sees: bool = Field(default=False, description="Show the model the pictures that tools return.")
+    max_failures: int = Field(
+        default=6, ge=1, description="Failed turns in a row that end the run."
+    )
 
 
 @policy("native", Settings)
