@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ _SPEC: dict[str, Any] = {
     "limits": {"max_turns": 20},
 }
 """What is asked where neither a file nor an option says otherwise."""
+
+_WORDS = ("slug", "name", "description")
+"""What a file says to people, where it is one that can be published."""
 
 
 def loaded_extensions(
@@ -72,7 +76,10 @@ def parser(providers: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 def _add_policy(made: argparse.ArgumentParser, providers: Sequence[str]) -> None:
     made.add_argument(
-        "--policy-file", type=Path, metavar="FILE", help="a policy's version, as JSON; options win"
+        "--policy-file",
+        type=Path,
+        metavar="FILE",
+        help="a policy's version, as JSON or TOML; options win",
     )
     made.add_argument("--policy", choices=list(POLICIES), metavar="NAME")
     made.add_argument("--provider", choices=(*provider_names(), *providers))
@@ -124,7 +131,11 @@ def instructions_of(options: argparse.Namespace) -> str:
 def _spec_in(options: argparse.Namespace) -> dict[str, Any]:
     if options.policy is not None:
         raise ConfigurationError("Say --policy or --policy-file: the file names its policy.")
-    read = _json(options.policy_file)
+    file: Path = options.policy_file
+    is_toml = file.suffix.lower() == ".toml"
+    read = tomllib.loads(file.read_text(encoding="utf-8")) if is_toml else _json(file)
+    if isinstance(read, dict):
+        read = {name: value for name, value in read.items() if name not in _WORDS}
     return PolicySpec.model_validate(read).model_dump(mode="json")
 
 

@@ -170,6 +170,15 @@ def test_a_policy_may_come_from_a_file_and_options_win(piped: Piped, tmp_path: P
     assert "with 1 turns in all" in limited.stdout
 
 
+def test_a_file_that_can_be_published_is_read_too(piped: Piped, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text('slug = "mine"\nname = "Mine"\ndescription = ""\npolicy = "reflexion"\n')
+
+    done = piped("", [ANSWER], "Q?", "--policy-file", str(file), chat=False)
+
+    assert done.stdout.startswith("reflexion on scripted scripted\n")
+
+
 def test_a_file_may_name_a_model_for_a_role(piped: Piped, tmp_path: Path) -> None:
     file = tmp_path / "policy.json"
     summaries = {"provider": "scripted", "script": [{"say": "As far as I came."}]}
