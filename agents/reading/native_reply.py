@@ -15,9 +15,9 @@ from agents.reading.prose import Prose
 HELD = 200
 """The characters that are held back until more comes, or the reply is over."""
 _MARK_LENGTH = 140
-_STEP = re.compile(
-    r"\s*(?:`{3}\w{0,20}\s*)?\[?\s*\{|\W{0,10}(?:thought|action|(?:final )?answer)\W{0,5}:",
-    re.IGNORECASE,
+_OBJECT = re.compile(r"\s*(?:`{3}\w{0,20}\s*)?\[?\s*\{")
+_LABEL = re.compile(
+    r"\W{0,10}(?:thought|action|observation|(?:final )?answer)\W{0,5}:", re.IGNORECASE
 )
 
 
@@ -54,6 +54,11 @@ class NativeReader:
         return "".join(self._written)
 
     @property
+    def begins_step(self) -> bool:
+        """Tell whether the text begins with a label, as replies of other policies do."""
+        return _LABEL.match(self.said) is not None
+
+    @property
     def shown(self) -> str:
         """Return what was shown as an answer."""
         return "".join(self._said)[: self._shown_size]
@@ -84,7 +89,7 @@ class NativeReader:
             text = event.text
             if not self._shown_size:
                 text = "".join(self._said)
-                if _STEP.match(text):
+                if _OBJECT.match(text) or _LABEL.match(text):
                     self._is_held = True
                     continue
             self._shown_size = self._size

@@ -13,6 +13,7 @@ from agents.policy import Think
 from agents.prompting.prompts import render
 from agents.providers.base import TOOLS, NativeCall, Token, ToolSchema
 from agents.reading.markup.conclusion import Reading
+from agents.reading.markup.marks import begins_call
 from agents.reading.native_reply import NativeReader
 from agents.state import State
 from agents.text import CUT_SHORT, clipped, storable
@@ -55,22 +56,31 @@ class NativeThink:
         if made:
             yield ThoughtCompleted(node=self._action(reader, made, call, state))
             return
+        node = self._concluded(reader, call, state)
+        if node.answer.startswith(reader.shown) and node.answer != reader.shown:
+            yield AnswerDelta(text=node.answer.removeprefix(reader.shown))
+        yield ThoughtCompleted(node=node)
+
+    def _concluded(self, reader: NativeReader, call: ModelCall, state: State) -> Thought:
+        """Return what a reply without calls beside it comes to: calls in it, an answer, nothing."""
+        habit = self.model.asked(Purpose.THINK).provider.thinks_first
         reading = read_otherwise(reader.written, self.toolkit, thinks_first=habit)
         if not self.toolkit.tools:
             reading = Reading(prose=reader.said)
-        if reading.actions and not call.is_cut:
-            yield ThoughtCompleted(node=self._written(reader, reading, state))
-            return
+        calls = calls_of(reading.actions, self.toolkit)
+        is_known = bool(calls) and all(self.toolkit.knows(one.tool) for one in calls)
+        if is_known and not call.is_cut:
+            return _written(calls, reader, reading, state)
         answer = reading.answer or reading.prose
-        if not answer or reading.actions or reading.error:
+        is_meant = is_known or bool(reading.error) or begins_call(reader.said)
+        if not (answer or is_meant or reader.begins_step):
+            answer = reader.said
+        if not answer:
             text = _joined(reader) or storable(call.reply).strip()
-            yield ThoughtCompleted(node=Thought(kind=ThoughtKind.THOUGHT, text=text))
-            return
-        answer += CUT_SHORT if call.is_cut else ""
-        if answer.startswith(reader.shown) and answer != reader.shown:
-            yield AnswerDelta(text=answer.removeprefix(reader.shown))
+            return Thought(kind=ThoughtKind.THOUGHT, text=text)
         text = _thought(reader, reading) if reading.answer else reader.thought or reading.aloud
-        yield ThoughtCompleted(node=Thought(kind=ThoughtKind.FINAL, text=text, answer=answer))
+        answer += CUT_SHORT if call.is_cut else ""
+        return Thought(kind=ThoughtKind.FINAL, text=text, answer=answer)
 
     def _asked(
         self, reader: NativeReader, state: State
@@ -133,22 +143,6 @@ class NativeThink:
             kept=tuple(one.model_dump(mode="json", exclude_defaults=True) for one in kept),
         )
 
-    def _written(self, reader: NativeReader, reading: Reading, state: State) -> Thought:
-        """Return the calls that were written as text, as if they had been made beside it."""
-        taken = _taken(state)
-        calls = calls_of(reading.actions, self.toolkit)
-        said, kept = _spoken(reading), list[MadeCall]()
-        for number in range(len(calls)):
-            known = _new_id(f"call_{number + 1}", taken, len(state.turns))
-            taken.add(known)
-            kept.append(MadeCall(id=known, said="" if kept else said))
-        return Thought(
-            kind=ThoughtKind.ACTION,
-            text=_thought(reader, reading),
-            calls=calls,
-            kept=tuple(one.model_dump(mode="json", exclude_defaults=True) for one in kept),
-        )
-
     def _read(self, native: NativeCall, call: ModelCall) -> tuple[ToolCall, str]:
         """Return the call, and why it cannot be carried out: what was meant is never guessed."""
         name = self._name(native.name)
@@ -176,6 +170,23 @@ class NativeThink:
             return self.toolkit.get(name).name
         except ToolError:
             return name[:_NAME_LIMIT] or "?"
+
+
+def _written(
+    calls: tuple[ToolCall, ...], reader: NativeReader, reading: Reading, state: State
+) -> Thought:
+    """Return calls that were written as text, as if they had been made beside it."""
+    taken, said, kept = _taken(state), _spoken(reading), list[MadeCall]()
+    for number in range(len(calls)):
+        known = _new_id(f"call_{number + 1}", taken, len(state.turns))
+        taken.add(known)
+        kept.append(MadeCall(id=known, said="" if kept else said))
+    return Thought(
+        kind=ThoughtKind.ACTION,
+        text=_thought(reader, reading),
+        calls=calls,
+        kept=tuple(one.model_dump(mode="json", exclude_defaults=True) for one in kept),
+    )
 
 
 def _without_tools() -> Iterator[Event]:

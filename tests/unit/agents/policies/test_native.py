@@ -208,6 +208,20 @@ def test_a_written_call_that_breaks_off_is_never_the_answer(stage: Stage) -> Non
     assert len(played.calls) == 3
 
 
+@pytest.mark.parametrize("answer", ['{"total": 42}', "Two points.\n\nAction: buy milk."])
+def test_an_answer_that_only_looks_like_a_step_is_the_answer(stage: Stage, answer: str) -> None:
+    played = stage("native").play([answer])
+
+    assert (played.outcome.answer, played.outcome.status) == (answer, Status.SUCCEEDED)
+
+
+def test_a_thought_under_its_label_is_no_answer(stage: Stage) -> None:
+    played = stage("native").play(["Thought: I should look it up.", "42"])
+
+    assert played.state.turns[0].observations[0].error == "ParseError"
+    assert played.outcome.answer == "42"
+
+
 def test_an_empty_reply_is_complained_of_once(stage: Stage) -> None:
     played = stage("native").play(["", "42"])
 
