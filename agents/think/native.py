@@ -12,7 +12,7 @@ from agents.model.model import Model
 from agents.policy import Think
 from agents.prompting.prompts import render
 from agents.providers.base import TOOLS, NativeCall, Token, ToolSchema
-from agents.reading.markup.conclusion import Reading
+from agents.reading.markup.conclusion import Reading, cleaned
 from agents.reading.markup.marks import begins_call
 from agents.reading.native_reply import NativeReader
 from agents.state import State
@@ -74,7 +74,7 @@ class NativeThink:
         answer = reading.answer or reading.prose
         is_meant = is_known or bool(reading.error) or begins_call(reader.said)
         if not (answer or is_meant or reader.begins_step):
-            answer = reader.said
+            answer = cleaned(reader.said)
         if not answer:
             text = _joined(reader) or storable(call.reply).strip()
             return Thought(kind=ThoughtKind.THOUGHT, text=text)

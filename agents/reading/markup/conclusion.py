@@ -79,7 +79,7 @@ def concluded(
         found = Calls(error=_CUT) if is_cut else read_calls(calls, known)
         return _of_calls(form.thought, found, calls, known)
     if form.answer:
-        return Reading(form.thought, answer=_cleaned(form.answer), shown=form.answer)
+        return Reading(form.thought, answer=cleaned(form.answer), shown=form.answer)
     own = _own(form)
     if own.actions and all(known(one.tool or "") and one.inputs for one in own.actions):
         return own
@@ -87,12 +87,19 @@ def concluded(
     if other is None:
         if own.actions or own.error:
             return _own_answer(own, known)
-        return Reading(form.thought, prose=_cleaned(prose_of(without_end_marks(said))))
+        return Reading(form.thought, prose=cleaned(prose_of(without_end_marks(said))))
     if (own.actions or own.error) and not (other.actions or other.answer):
         return _own_answer(own, known)
     thoughts = (text.strip() for text in (aloud, other.thought))
     thought = "\n\n".join(filter(None, thoughts))
     return replace(other, thought=thought, broken=other.broken or own.broken)
+
+
+def cleaned(answer: str) -> str:
+    """Return an answer without a label before it and without marks behind it."""
+    while (bare := ANSWER_LABEL.sub("", without_begin_marks(answer))) != answer:
+        answer = bare
+    return without_end_marks(bare).strip()
 
 
 def _own(form: TextReply | ActionReply) -> Reading:
@@ -138,7 +145,7 @@ def _looked_again(said: str, known: Known) -> Reading | None:
         broken = broken or read
     labelled = read_relabelled(text)
     if labelled.answer:
-        return Reading(labelled.thought, answer=_cleaned(labelled.answer))
+        return Reading(labelled.thought, answer=cleaned(labelled.answer))
     if labelled.tool:
         action = WrittenAction(labelled.tool, labelled.tool_input)
         answer = _answer((action,), known)
@@ -159,7 +166,7 @@ def _answer(actions: tuple[WrittenAction, ...], known: Known) -> str:
     name = actions[0].tool or ""
     if known(name) or re.sub(r"[\W_]+", "", name.lower()) not in _ANSWERS:
         return ""
-    return _cleaned(_text(actions[0].inputs))
+    return cleaned(_text(actions[0].inputs))
 
 
 def _text(inputs: dict[str, Any] | str) -> str:
@@ -178,10 +185,3 @@ def _text(inputs: dict[str, Any] | str) -> str:
     if len(values) == 1 and isinstance(values[0], str):
         return values[0].strip()
     return json.dumps(inputs, ensure_ascii=False) if values else ""
-
-
-def _cleaned(answer: str) -> str:
-    """Return an answer without a label before it and without marks behind it."""
-    while (bare := ANSWER_LABEL.sub("", without_begin_marks(answer))) != answer:
-        answer = bare
-    return without_end_marks(bare).strip()

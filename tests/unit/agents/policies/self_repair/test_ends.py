@@ -16,6 +16,7 @@ from agents.policies.context import Parts
 from agents.policies.self_repair import Settings
 from agents.policies.spec import Limits, PolicySpec
 from agents.providers.scripted import ScriptedProvider
+from agents.summarize import CALL_LEFT_OUT
 from agents.tools.toolkit import Toolkit
 from tests.unit.agents.policies.self_repair.replies import BROKEN, act
 
@@ -95,7 +96,7 @@ def test_whatever_a_model_says_the_run_ends_once_and_honestly(
         EndReason.FAILURES,
         EndReason.REPEATS,
     )
-    has_dropped = "call was left out" in played.outcome.message
+    has_dropped = played.outcome.message == CALL_LEFT_OUT
     is_short = played.outcome.reason is not EndReason.ANSWERED or has_dropped
     assert played.outcome.partial == is_short
     assert sum(isinstance(event, RunEnded) for event in played.events) == 1
