@@ -12,12 +12,13 @@ from agents.model.model import Model
 from agents.policy import Think
 from agents.prompting.prompts import render
 from agents.providers.base import TOOLS, NativeCall, Token, ToolSchema
+from agents.reading.markup.answer_reply import AnswerReader
 from agents.reading.markup.conclusion import Reading, cleaned
 from agents.reading.markup.marks import begins_call
 from agents.reading.native_reply import NativeReader
 from agents.state import State
 from agents.text import CUT_SHORT, clipped, storable
-from agents.think.reply import calls_of, read_otherwise
+from agents.think.reply import DROPPED, calls_of, read_otherwise
 from agents.tools.toolkit import Toolkit
 
 _NAME_LIMIT = 100
@@ -46,6 +47,9 @@ class NativeThink:
         if has_no_tools(state):
             yield from self.otherwise(state)
             return
+        if not self.toolkit.tools:
+            yield from self._all_answer(state)
+            return
         habit = self.model.asked(Purpose.THINK).provider.thinks_first
         reader = NativeReader(may_be_thought=bool(habit))
         try:
@@ -61,12 +65,32 @@ class NativeThink:
             yield AnswerDelta(text=node.answer.removeprefix(reader.shown))
         yield ThoughtCompleted(node=node)
 
+    def _all_answer(self, state: State) -> Iterator[Event]:
+        """Ask where there is nothing to call: the reply is the answer; without one, a thought."""
+        reader = AnswerReader(
+            lambda text: AnswerDelta(text=text),
+            lambda text: ThoughtDelta(text=text),
+            thinks_first=self.model.asked(Purpose.THINK).provider.thinks_first,
+        )
+        messages = self.tell(render("native/rules", has_tools=False), state, sees=self.sees)
+        call = yield from self.model.read(reader, messages, purpose=Purpose.THINK)
+        answer = reader.said.text
+        if not answer:
+            text = reader.thought.text or storable(call.reply).strip()
+            yield ThoughtCompleted(node=Thought(kind=ThoughtKind.THOUGHT, text=text))
+            return
+        if call.is_cut:
+            answer += CUT_SHORT
+            yield AnswerDelta(text=CUT_SHORT)
+        dropped = {DROPPED: True} if reader.has_call else None
+        thought = reader.thought.text
+        node = Thought(kind=ThoughtKind.FINAL, text=thought, answer=answer, plan=dropped)
+        yield ThoughtCompleted(node=node)
+
     def _concluded(self, reader: NativeReader, call: ModelCall, state: State) -> Thought:
         """Return what a reply without calls beside it comes to: calls in it, an answer, nothing."""
         habit = self.model.asked(Purpose.THINK).provider.thinks_first
         reading = read_otherwise(reader.written, self.toolkit, thinks_first=habit)
-        if not self.toolkit.tools:
-            reading = Reading(prose=reader.said)
         calls = calls_of(reading.actions, self.toolkit)
         is_known = bool(calls) and all(self.toolkit.knows(one.tool) for one in calls)
         if is_known and not call.is_cut:
@@ -89,15 +113,15 @@ class NativeThink:
         made: list[NativeCall] = []
         is_shown = False
         schemas = self._schemas()
-        if schemas and self.model.asked(Purpose.THINK).provider.refuses(TOOLS):
+        if self.model.asked(Purpose.THINK).provider.refuses(TOOLS):
             raise ToolsRefused(NO_TOOLS)
         is_first = not any(turn.actions for turn in state.turns)
-        asked = self.tell(render("native/rules", has_tools=bool(schemas)), state, sees=self.sees)
+        asked = self.tell(render("native/rules", has_tools=True), state, sees=self.sees)
         items = self.model.stream(
             asked,
             purpose=Purpose.THINK,
             tools=schemas,
-            tool_choice=offered(self.choice) if is_first and schemas else "auto",
+            tool_choice=offered(self.choice) if is_first else "auto",
             is_shown=lambda: is_shown,
         )
         for item in items:
@@ -109,7 +133,8 @@ class NativeThink:
                 case NativeCall():
                     made.append(item)
                 case ModelCalled(call=call):
-                    yield from reader.finish()
+                    if not item.passed_to:
+                        yield from reader.finish()
                     yield item
         return call, made
 
