@@ -1,4 +1,4 @@
-"""The models of a version by their roles, as one run has them."""
+"""Each model by role, as a version names it and one run has it."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Policy files, and the command that looks after policies."""
+"""Policy files, the pages of policies, and the command that looks after policies."""
 
 import json
 from collections.abc import Callable
@@ -8,6 +8,11 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
+
+from chat.models import Policy, User
+from chat.policies import publish_seeds
+from tests.integration.publishing.forms import Form, signed_in
 
 CONTENT: dict[str, Any] = {
     "slug": "french",
@@ -41,3 +46,39 @@ def policy_file(tmp_path: Path) -> Callable[..., str]:
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def reflexion(transactional_db: None) -> Policy:
+    """Publish the policies of a fresh installation."""
+    publish_seeds()
+    return Policy.objects.get(slug="reflexion")
+
+
+@pytest.fixture
+def root(transactional_db: None) -> Client:
+    """Sign in an administrator."""
+    return signed_in(User.objects.create_superuser("root"))
+
+
+@pytest.fixture
+def form(reflexion: Policy) -> Form:
+    """Fill the form in as the page would: `form(instructions="Be brief.", do="publish")`."""
+
+    def fill(**fields: Any) -> dict[str, Any]:
+        return {
+            "after": str(reflexion.latest.number),
+            "knobs_of": "reflexion",
+            "slug": "mine",
+            "name": "Reflexion",
+            "description": "Tries again.",
+            "policy": "reflexion",
+            "instructions": "",
+            "tools": ["calculator"],
+            "limits.max_turns": "24",
+            "settings.tries": "3",
+            "model.provider": "demo",
+            "do": "publish",
+        } | {name.replace("__", "."): value for name, value in fields.items()}
+
+    return fill

@@ -1,15 +1,14 @@
 """The pages of policies: for those who publish, and for nobody else."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
-from chat.models import Conversation, Policy, PolicyVersion, Run, User
-from chat.policies import offered, publish_seeds
-from tests.integration.here import here
+from chat.models import Policy, PolicyVersion, User
+from chat.policies import offered
+from tests.integration.publishing.forms import Form, edit, signed_in
 
 HOSTILE = "<script>alert(1)</script> {{ 7|add:1 }} \u202e"
 ADDRESSES = [
@@ -20,54 +19,6 @@ ADDRESSES = [
     "/policies/reflexion/{n}/clone/",
 ]
 CHANGES = ["retire/", "offer/", "{n}/edit/", "{n}/clone/"]
-
-Form = Callable[..., dict[str, Any]]
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-@pytest.fixture
-def reflexion(transactional_db: None) -> Policy:
-    """Publish the policies of a fresh installation."""
-    publish_seeds()
-    return Policy.objects.get(slug="reflexion")
-
-
-@pytest.fixture
-def root(transactional_db: None) -> Client:
-    """Sign in an administrator."""
-    return signed_in(User.objects.create_superuser("root"))
-
-
-@pytest.fixture
-def form(reflexion: Policy) -> Form:
-    """Fill the form in as the page would: `form(instructions="Be brief.", do="publish")`."""
-
-    def fill(**fields: Any) -> dict[str, Any]:
-        return {
-            "after": str(reflexion.latest.number),
-            "knobs_of": "reflexion",
-            "slug": "mine",
-            "name": "Reflexion",
-            "description": "Tries again.",
-            "policy": "reflexion",
-            "instructions": "",
-            "tools": ["calculator"],
-            "limits.max_turns": "24",
-            "settings.tries": "3",
-            "model.provider": "demo",
-            "do": "publish",
-        } | {name.replace("__", "."): value for name, value in fields.items()}
-
-    return fill
-
-
-def edit(policy: Policy, what: str = "edit") -> str:
-    return f"/policies/{policy.slug}/{policy.latest.number}/{what}/"
 
 
 def test_an_administrator_reads_every_page(root: Client, reflexion: Policy) -> None:
@@ -209,58 +160,6 @@ def test_another_base_shows_its_knobs_with_their_defaults_and_stores_nothing(
     assert 'name="settings.max_reflections"' in page
     assert 'name="settings.tries"' not in page
     assert PolicyVersion.objects.count() == before
-
-
-def test_a_trial_runs_the_draft_and_is_offered_to_nobody(
-    root: Client, reflexion: Policy, form: Form
-) -> None:
-    before = reflexion.latest
-    sent = form(instructions="Be brief.", policy="explicit", do="try", question="What is 37 * 43?")
-
-    answer = root.post(edit(reflexion), sent)
-
-    run = Run.objects.get()
-    assert answer["Location"] == run.get_absolute_url()
-    here().work(run.pk)
-    run.refresh_from_db()
-    assert (run.status, run.conversation.kind, run.lane) == ("succeeded", "trial", "batch")
-    assert run.policy_version.spec.instructions == "Be brief."
-    assert str(run.policy_version) == f"Reflexion v{before.number + 1} (trial)"
-    assert reflexion.latest == before
-    assert "(trial)" in root.get(run.get_absolute_url()).content.decode()
-    page = root.get(run.policy_version.get_absolute_url()).content.decode()
-    assert "it is offered to nobody" in page
-    assert "Used by 1 run," in page
-
-
-def test_a_trial_of_a_clone_offers_no_policy(root: Client, reflexion: Policy, form: Form) -> None:
-    sent = form(do="try", question="Go", after="0")
-    root.post(edit(reflexion, "clone"), sent)
-
-    assert not offered().filter(slug="mine").exists()
-    root.post("/policies/mine/1/edit/", form(after="0"))
-    assert offered().get(slug="mine").latest.number == 2
-
-
-def test_a_trial_without_a_question_stores_nothing(
-    root: Client, reflexion: Policy, form: Form
-) -> None:
-    before = PolicyVersion.objects.count()
-
-    answer = root.post(edit(reflexion), form(do="try", question=" "))
-
-    assert answer.status_code == 422
-    assert "Write a question first." in answer.content.decode()
-    assert PolicyVersion.objects.count() == before
-    assert not Conversation.objects.exists()
-
-
-def test_a_stranger_does_not_read_a_trial(
-    root: Client, bob: User, reflexion: Policy, form: Form
-) -> None:
-    root.post(edit(reflexion), form(do="try", question="Go"))
-
-    assert signed_in(bob).get(Run.objects.get().get_absolute_url()).status_code == 404
 
 
 def test_versions_and_policies_are_retired_and_offered_again(
