@@ -122,14 +122,17 @@ _SEEDS = {
 }
 
 
-FIRST = "explicit"
-"""Which policy a newcomer's question is asked of, as long as it is offered."""
+IN_TEXT = "explicit"
+"""Which policy a newcomer's question is asked of where the model takes no tools."""
+NATIVE = "native"
+"""Which one otherwise; where a server turns out to take none, it goes on in text."""
 
 
-def chosen_among(policies: Sequence[Policy], wanted: str) -> str:
-    """Return the policy to choose for a person: the wanted one, else the first choice, else any."""
+def chosen_among(policies: Sequence[Policy], wanted: str, *, takes_tools: bool) -> str:
+    """Return the policy to choose for a person: the wanted one, else what suits the model best."""
     slugs = [policy.slug for policy in policies]
-    return next((slug for slug in (wanted, FIRST, *slugs) if slug in slugs), "")
+    suited = (NATIVE, IN_TEXT) if takes_tools else (IN_TEXT,)
+    return next((slug for slug in (wanted, *suited, *slugs) if slug in slugs), "")
 
 
 def offered() -> QuerySet[Policy]:

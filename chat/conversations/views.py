@@ -208,7 +208,9 @@ def _composer(
     return {
         "client_message_id": sent.get("client_message_id") or uuid4(),
         "policies": policies,
-        "chosen_policy": chosen_among(policies, wanted or policy),
+        "chosen_policy": chosen_among(
+            policies, wanted or policy, takes_tools=not menu.current.is_demo
+        ),
         "menu": menu,
         "model": menu.current,
         "chosen_model": menu.get(wanted_model or ""),
