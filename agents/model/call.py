@@ -102,11 +102,11 @@ class Call:
                     continue
                 self._record.add(item)
                 yield item
-                if repeats[item.kind].has_begun(item.text):
-                    self._record.add(Finish(stop_reason=REPEATS))
-                    break
                 if self._enough():
                     self._record.add(Finish(stop_reason="enough", usage=self._rest(items)))
+                    break
+                if repeats[item.kind].has_begun(item.text):
+                    self._record.add(Finish(stop_reason=REPEATS))
                     break
         try:
             return self._is_made_again()

@@ -19,6 +19,7 @@ from agents.providers.scripted import ScriptedProvider
 from agents.state import State
 from agents.text import CUT_SHORT, REPEATED
 from agents.tools.toolkit import Toolkit
+from tests.replies.text import Parrot
 
 LINE = "Observation: the tool found nothing.\n"
 PARAGRAPH = " ".join(f"Sentence {number} of a long paragraph." for number in range(40)) + "\n\n"
@@ -127,6 +128,16 @@ def test_the_record_says_why_a_reply_was_cut_and_holds_what_came() -> None:
     assert call.error == ""
     assert 4_000 <= len(call.reply) <= 4_700
     assert (LINE * 500).startswith(call.reply)
+
+
+def test_what_comes_behind_enough_is_no_loop_even_in_the_same_piece() -> None:
+    model = Model(Parrot(["All. " + LINE * 500]), Control())
+    asked = [Message(role=Role.USER, content="Go on.")]
+
+    items = model.stream(asked, purpose=Purpose.THINK, enough=lambda: True)
+
+    call = next(item.call for item in items if isinstance(item, ModelCalled))
+    assert (call.stop_reason, call.is_cut) == ("enough", False)
 
 
 def test_thoughts_that_go_round_are_cut_too() -> None:
