@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -11,8 +12,10 @@ from agents.providers.connect import connect
 from agents.providers.discovery import configured, discover, opened
 from agents.providers.listing import NOT_FOR_CHAT, listed
 from agents.providers.vendors import VENDORS
-from chat.models import Run
 from chat.runs.validation import InvalidQuestion
+
+if TYPE_CHECKING:  # what prepares a start asks for the current model before there are any models
+    from chat.models import Run
 
 FRESH_SECONDS = 60.0
 MANY = 8
@@ -102,7 +105,7 @@ def chosen_model(value: str) -> ModelOffered | None:
     return found
 
 
-def model_for(run: Run, choice: ModelChoice) -> ModelChoice:
+def model_for(run: "Run", choice: ModelChoice) -> ModelChoice:
     """Return which model works on a run: the person's, unless its policy has one of its own."""
     is_open = choice.provider == "auto" and not choice.base_url and not choice.model
     if not run.chosen_provider or not is_open:
