@@ -7,6 +7,7 @@ from typing import ClassVar
 from agents.contracts import EndReason, ThoughtKind
 from agents.errors import ErrorKind
 from agents.history.form import is_out_of_form
+from agents.history.novelty import is_one_view, is_same_step, stale_row
 from agents.model.budget import Purse
 from agents.policy import Decide, Decision, Step
 from agents.state import State
@@ -75,15 +76,22 @@ class TurnLimit(Limit):
 
 @dataclass(frozen=True)
 class RepeatLimit(Limit):
-    """Halt after turns of the same actions with the same inputs, so many times in a row."""
+    """Halt after the same step so many times in a row, or after so many that brought nothing new.
+
+    The same step is the same calls with the same coming back. Nothing new is a step that was taken
+    before in the run, so that going in a circle of several steps is noticed as well.
+    """
 
     reason = EndReason.REPEATS
     times: int = 3
 
     def is_reached(self, state: State) -> bool:
-        """Compare what the last turns called."""
-        calls = [turn.calls for turn in state.turns[-self.times :]]
-        return len(calls) == self.times and bool(calls[0]) and all(c == calls[0] for c in calls)
+        """Compare what the last turns called, and what came back, with the turns before."""
+        turns = state.turns
+        row = [turn for turn in turns[-self.times :] if turn.calls]
+        if len(row) == self.times and all(is_same_step(turn, row[0]) for turn in row[1:]):
+            return True
+        return stale_row(turns, self.times) == self.times
 
 
 @dataclass(frozen=True)
@@ -112,18 +120,24 @@ class FormLimit(Limit):
 
 @dataclass(frozen=True)
 class SameToolLimit(Limit):
-    """Halt after so many turns of the same tool, whatever its inputs; `exempt` may go on."""
+    """Halt after so many turns of the same tool that all came back with the same.
+
+    Its inputs may be other ones each time, as where a page does not change whatever is clicked;
+    the tools of `exempt` may go on.
+    """
 
     reason = EndReason.REPEATS
     exempt: frozenset[str]
     times: int = 5
 
     def is_reached(self, state: State) -> bool:
-        """Compare the tools of the last turns."""
+        """Compare the tools of the last turns, and what came back."""
         last = [{call.tool for call in turn.calls} for turn in state.turns[-self.times :]]
         tools = set[str]().union(*last)
         is_one = len(last) == self.times and all(last) and len(tools) == 1
-        return is_one and not tools & self.exempt
+        if not is_one or tools & self.exempt:
+            return False
+        return is_one_view(act for turn in state.turns[-self.times :] for act in turn.actions)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from agents.contracts import Action, EndReason, Message, Outcome, Purpose, Statu
 from agents.errors import ErrorKind, ProviderError
 from agents.events import AnswerDelta, Event, RunEnded
 from agents.history.form import is_out_of_form
+from agents.history.novelty import is_stale
 from agents.model.model import Model
 from agents.model.tokens import tokens
 from agents.planning import GoalStatus, goal_plan_of
@@ -171,7 +172,7 @@ def _what_halted(state: State) -> str:
     calls = [turn.calls for turn in state.turns]
     if state.halted is not EndReason.REPEATS or not calls or not calls[-1]:
         return ""
-    if calls[-3:] == [calls[-1]] * 3:
+    if is_stale(state.turns, len(state.turns) - 1):
         return ""
     tool = calls[-1][0].tool
     tools = list(chain.from_iterable([call.tool for call in each] or [""] for each in calls))

@@ -25,6 +25,7 @@ from agents.think.goals import GoalThink
 from agents.think.reflection import ReflectiveThink
 from agents.think.shortcut import ShortcutThink
 from agents.think.structured import REPAIRS, StructuredThink
+from agents.tools.ask_user import finish
 from agents.tools.catalogue import may_repeat
 from agents.tools.finishing import complete, fail
 from agents.tools.toolkit import Toolkit
@@ -94,7 +95,8 @@ class Settings(Value):
 def planned(parts: Parts, settings: Settings) -> Policy:
     """Return the policy for one run."""
     model, turns = parts.model, parts.limits.max_turns
-    toolkit = Toolkit([*parts.toolkit.tools, complete, fail])
+    tools = (one for one in parts.toolkit.tools if one.name != finish.name)
+    toolkit = Toolkit([*tools, complete, fail])
     think = StructuredThink(
         model,
         toolkit,

@@ -3,6 +3,8 @@
 The action `complete` with the last goal is the answer; any other action is carried out.
 """
 
+import json
+import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
@@ -39,6 +41,9 @@ _REPAIR_TEMPERATURE = 0.1
 _ECHO = 2_000
 """Characters of a reply that could not be read, that its repair sees."""
 _NAME_LIMIT = 100
+_ENDS = frozenset({"finish", "finalanswer"})
+"""What models also call the action that settles the goal, where no tool has that name."""
+_LETTERS = re.compile(r"[^a-z]+")
 _PLAN_TOKENS = 1_500
 _PICTURE_TOKENS = 1_500
 _HISTORY_SHARE = 0.15
@@ -69,8 +74,9 @@ class StructuredThink:
         )
         messages = self._messages(state, plan)
         call = yield from self.model.read(reader, messages, purpose=Purpose.STEP, as_json=True)
-        problems = self._problems(reader.reply, is_cut=call.is_cut and not reader.done)
-        other: Structured | Thought | None = self._otherwise(reader.reply, call, plan)
+        reply = self._completed(reader.reply)
+        problems = self._problems(reply, is_cut=call.is_cut and not reader.done)
+        other: Structured | Thought | None = self._otherwise(reply, call, plan)
         if other is None and problems:
             other = yield from self._repaired(call.reply, problems, plan)
         if isinstance(other, Thought):
@@ -78,7 +84,19 @@ class StructuredThink:
                 yield AnswerDelta(text=other.answer)
             yield ThoughtCompleted(node=other)
             return
-        yield from self._concluded(reader, other or (None if problems else reader.reply), plan)
+        yield from self._concluded(reader, other or (None if problems else reply), plan)
+
+    def _completed(self, reply: Structured) -> Structured:
+        """Return a reply that says in a field of its own that all is done as the action for that.
+
+        A tool that it names beside that is used first: a result cannot know what comes of it.
+        """
+        if not reply.is_complete:
+            return reply
+        if reply.tool is not None and (self._name(reply.tool) != COMPLETE or _result(reply)):
+            return reply
+        result = {} if reply.result is None else {"result": reply.result}
+        return reply.model_copy(update={"tool": COMPLETE, "parameters": result})
 
     def _otherwise(
         self, reply: Structured, call: ModelCall, plan: GoalPlan | None, *, is_second: bool = False
@@ -118,7 +136,7 @@ class StructuredThink:
             messages = self._asks_for_repair(raw, problems)
             call = yield from cooler.read(Whole(), messages, purpose=Purpose.REPAIR, as_json=True)
             raw = call.reply
-            reply = parse_structured(raw, self.toolkit.names)
+            reply = self._completed(parse_structured(raw, self.toolkit.names))
             problems = self._problems(reply)
             if other := self._otherwise(reply, call, plan, is_second=True):
                 return other
@@ -180,7 +198,8 @@ class StructuredThink:
         try:
             return self.toolkit.get(given).name
         except ToolNotFound:
-            return given[:_NAME_LIMIT]
+            is_end = _LETTERS.sub("", given.lower()) in _ENDS
+            return COMPLETE if is_end else given[:_NAME_LIMIT]
 
     def _messages(self, state: State, plan: GoalPlan | None) -> list[Message]:
         """Return the request: what grows comes after what stays, what changes comes last."""
@@ -197,11 +216,12 @@ class StructuredThink:
 
 
 def _result(reply: Structured) -> str:
-    """Return the result of a completion, under the names that models give it."""
+    """Return the result of a completion, under the names that models give it; 0 is one."""
     given = reply.parameters
     names = ("result", "answer", "summary", "final_answer", "message", "output", "text")
-    found = next((given[name] for name in names if given.get(name)), "")
-    return without_begin_marks(str(found)).strip()
+    found = next((given[name] for name in names if given.get(name) not in (None, "")), "")
+    text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    return without_begin_marks(text).strip()
 
 
 def _last_picture(state: State) -> tuple[Image, ...]:

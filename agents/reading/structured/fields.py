@@ -11,6 +11,8 @@ _TOOLS = ("tool", "name", "tool_name")
 _PARAMETERS = ("parameters", "params", "inputs", "arguments", "args")
 _NO_TOOLS = frozenset({*_TOOLS, *_PARAMETERS, "requires_approval"})
 _BESIDE = ("action_input", *_PARAMETERS)
+_RESULTS = ("result", "final_answer", "answer", "output")
+_NO_ACTION = frozenset({"", "none", "null", "n/a"})
 
 
 class NamedAction(NamedTuple):
@@ -61,6 +63,21 @@ def mended_shorthand(value: dict[str, Any], tools: Collection[str] = ()) -> dict
     if action is None:
         return value
     return {**value, "action": {"tool": action.tool, "parameters": action.parameters}}
+
+
+def says_complete(value: Mapping[str, Any]) -> bool:
+    """Tell whether a reply says that all is done, in a field of its own."""
+    return str(value.get("is_complete", "")).strip().lower() == "true"
+
+
+def stated_result(value: Mapping[str, Any]) -> Any:
+    """Return the result that stands beside the action, None where there is none; 0 is one."""
+    return next((value[name] for name in _RESULTS if value.get(name) not in (None, "")), None)
+
+
+def is_no_action(action: NamedAction) -> bool:
+    """Tell whether an action says by its name that there is none."""
+    return action.tool.lower() in _NO_ACTION
 
 
 def complaints(value: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,14 @@ from typing import Any, Literal, NamedTuple
 from agents.contracts import Value
 from agents.errors import ParseError
 from agents.reading.json_repair import read_object
-from agents.reading.structured.fields import clamped_confidence, mended_shorthand, named_action
+from agents.reading.structured.fields import (
+    clamped_confidence,
+    is_no_action,
+    mended_shorthand,
+    named_action,
+    says_complete,
+    stated_result,
+)
 from agents.reading.structured.prose import read_prose
 from agents.reading.structured.tags import read_tags
 from agents.reading.structured.tree import read_tree
@@ -24,6 +31,7 @@ Format = Literal["json", "xml", "natural", "unknown"]
 
 _CERTAIN, _PARTIAL = 0.95, 0.7
 _THOUGHTS = ("thought", "thinking", "reasoning")
+_SAID = ("content", "text", *_THOUGHTS)
 _FENCE = re.compile(r"```[\w+-]{0,20}[ \t]*\r?\n?")
 _BRACE = re.compile(r"\{")
 _OBJECTS = 8
@@ -35,6 +43,7 @@ class Structured(Value):
 
     `confidence` is how certain the reading is, `thought_confidence` what the model says of its
     thought. `is_half` marks an object that broke off within a text, which is not to be acted on.
+    `is_complete` is what a reply says of the whole work, with `result` beside the action.
     """
 
     format: Format = "unknown"
@@ -45,6 +54,8 @@ class Structured(Value):
     thought_confidence: float | None = None
     value: dict[str, Any] | None = None
     is_half: bool = False
+    is_complete: bool = False
+    result: Any = None
     error: str | None = None
 
 
@@ -123,7 +134,10 @@ def _from_object(value: dict[str, Any], tools: Collection[str]) -> Structured | 
     thought = _thought(value) if branch is None else branch.thought
     mended = mended_shorthand(value, tools)
     action = named_action(mended.get("action")) or (None if branch is None else branch.action)
-    if thought is None and action is None:
+    is_complete = says_complete(value)
+    if is_complete and action is not None and is_no_action(action):
+        action = None
+    if thought is None and action is None and not is_complete:
         return None
     source = value if branch is None else {"confidence": branch.confidence}
     return Structured(
@@ -134,11 +148,15 @@ def _from_object(value: dict[str, Any], tools: Collection[str]) -> Structured | 
         confidence=_PARTIAL if thought is None or action is None else _CERTAIN,
         thought_confidence=None if thought is None else clamped_confidence(source),
         value=mended,
+        is_complete=is_complete,
+        result=stated_result(value) if is_complete else None,
     )
 
 
 def _thought(value: Mapping[str, Any]) -> str | None:
     found = next((value[name] for name in _THOUGHTS if value.get(name)), None)
+    if isinstance(found, Mapping):
+        found = next((found[name] for name in _SAID if found.get(name)), None)
     if isinstance(found, list):
         found = "\n".join(str(line) for line in found)
     return str(found).strip() or None if found is not None else None

@@ -74,7 +74,7 @@ class StructuredReader:
             elif field.name == _RESULT:
                 if self._is_answer and (shown := self._answer.add(field.text)):
                     yield AnswerDelta(text=shown)
-            else:
+            elif field.text:
                 self._field = self._field or field.name
                 if field.name == self._field:
                     yield from self._say(field.text)

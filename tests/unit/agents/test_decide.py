@@ -2,7 +2,16 @@
 
 import pytest
 
-from agents.contracts import Action, EndReason, Observation, Thought, ThoughtKind, ToolCall, Turn
+from agents.contracts import (
+    Action,
+    EndReason,
+    Image,
+    Observation,
+    Thought,
+    ThoughtKind,
+    ToolCall,
+    Turn,
+)
 from agents.decide import (
     FailureLimit,
     RepeatLimit,
@@ -121,6 +130,47 @@ def test_anything_else_is_no_circle(before: State) -> None:
     assert RepeatLimit(react)(before) == THINK
 
 
+def looked(*seen: tuple[ToolCall, str]) -> State:
+    """Return a run of these calls with what came back of each."""
+    return State("Q?", turns=[several((call, Observation(text=text))) for call, text in seen])
+
+
+@pytest.mark.parametrize(
+    ("steps", "is_circle"),
+    [
+        ([(LOOK, "1 of 9 done"), (LOOK, "2 of 9 done"), (LOOK, "3 of 9 done")], False),
+        ([(LOOK, "at 09:59:58"), (LOOK, "at 09:59:59"), (LOOK, "at 10:00:00")], True),
+        ([(ADD, "a"), (OTHER, "b"), (ADD, "a"), (OTHER, "b")], False),
+        ([(ADD, "a"), (OTHER, "b"), (ADD, "a"), (OTHER, "b"), (ADD, "a")], True),
+        ([(ADD, "a"), (OTHER, "b"), (ADD, "a"), (OTHER, "b"), (ADD, "z")], False),
+        ([(ADD, "a"), (OTHER, "b"), (LOOK, "c")] * 2, True),
+        ([(ADD, "a"), (OTHER, "b"), (LOOK, "c"), (LOOK, "d")] * 2, True),
+        ([(ADD, "a"), (LOOK, "c"), (ADD, "a"), (LOOK, "c"), (OTHER, "b"), (ADD, "a")], False),
+    ],
+)
+def test_a_circle_is_known_by_what_comes_back(
+    steps: list[tuple[ToolCall, str]], is_circle: bool
+) -> None:
+    decision = RepeatLimit(react)(looked(*steps))
+
+    assert (decision == Decision(step=Step.HALT, reason=EndReason.REPEATS)) is is_circle
+
+
+def test_a_call_that_fails_alike_in_other_words_is_a_repeat() -> None:
+    turns = [
+        several((ADD, Observation(text=f"no, after {n} s", error="ToolFailed"))) for n in range(3)
+    ]
+
+    assert RepeatLimit(react)(State("Q?", turns=turns)).reason is EndReason.REPEATS
+
+
+def test_a_picture_that_changed_is_new() -> None:
+    shots = [Image(media_type="image/png", data=data) for data in ("AAAA", "BBBB", "CCCC")]
+    turns = [several((LOOK, Observation(text="A picture.", images=(shot,)))) for shot in shots]
+
+    assert RepeatLimit(react)(State("Q?", turns=turns)) == THINK
+
+
 FAILED = Observation(text="no", error="ToolFailed")
 
 
@@ -230,3 +280,11 @@ def test_the_same_tool_turn_after_turn_halts_unless_it_may(
     limit = SameToolLimit(react, frozenset(exempt), times=2)
 
     assert limit.is_reached(State("Q?", turns=turns)) is is_reached
+
+
+def test_one_tool_may_be_used_many_times_in_a_row_where_each_brings_something_new() -> None:
+    clicks = [ToolCall(tool="click", inputs={"element": f"#{n}"}) for n in range(5)]
+    limit = SameToolLimit(react, frozenset())
+
+    assert not limit.is_reached(looked(*((click, f"page {n}") for n, click in enumerate(clicks))))
+    assert limit.is_reached(looked(*((one, f"clicked {one.inputs['element']}") for one in clicks)))
