@@ -7,6 +7,7 @@ from typing import ClassVar
 from agents.contracts import EndReason, ThoughtKind
 from agents.errors import ErrorKind
 from agents.history.form import is_out_of_form
+from agents.history.fruitless import fruitless_calls
 from agents.history.novelty import is_one_view, is_same_step, stale_row
 from agents.model.budget import Purse
 from agents.policy import Decide, Decision, Step
@@ -116,6 +117,18 @@ class FormLimit(Limit):
     def is_reached(self, state: State) -> bool:
         """Look at what came back in the last turns."""
         return is_out_of_form(state)
+
+
+@dataclass(frozen=True)
+class FruitlessLimit(Limit):
+    """Halt where so many model calls in a row came to no step that was carried out."""
+
+    reason = EndReason.FAILURES
+    most: int
+
+    def is_reached(self, state: State) -> bool:
+        """Count the calls since the last such step."""
+        return fruitless_calls(state.turns, self.most) >= self.most
 
 
 @dataclass(frozen=True)

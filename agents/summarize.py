@@ -8,6 +8,7 @@ from agents.contracts import Action, EndReason, Message, Outcome, Purpose, Statu
 from agents.errors import ErrorKind, ProviderError
 from agents.events import AnswerDelta, Event, RunEnded
 from agents.history.form import is_out_of_form
+from agents.history.fruitless import is_unfilled
 from agents.history.novelty import is_stale
 from agents.model.model import Model
 from agents.model.tokens import tokens
@@ -28,6 +29,15 @@ _OUT_OF_FORM = (
     "Stopped because the model did not keep to the form that this policy asks for, three times in "
     "a row. Another model may, or a policy of another form: explicit asks for labelled lines, "
     "self_repair and planned for JSON."
+)
+_UNFILLED = (
+    "Stopped because the model did not keep to the form that this policy asks for: it named steps "
+    "for which it then named no tool, or no inputs that fit one. Another model may, or a policy of "
+    "another form: native, where the model can call tools, or explicit, which asks for lines."
+)
+_ONLY_THOUGHT = (
+    "Stopped because the model went on thinking and named neither a step nor an answer. Another "
+    "model may, or a policy of another form, such as explicit."
 )
 _NO_SUMMARY = " The model could not sum up what it found: "
 
@@ -77,8 +87,18 @@ class FinalAnswer:
         if reason is EndReason.BUDGET:
             return self.model.budget.used
         if reason is EndReason.FAILURES:
-            return _OUT_OF_FORM if is_out_of_form(state) else _FAILED
+            return _why_failed(state)
         return f"Ran out of turns ({len(state.turns)} of {self.max_turns})."
+
+
+def _why_failed(state: State) -> str:
+    if is_out_of_form(state):
+        return _OUT_OF_FORM
+    since = takewhile(lambda turn: not turn.calls, reversed(state.turns))
+    fruitless = list(since)
+    if any(map(is_unfilled, fruitless)):
+        return _UNFILLED
+    return _ONLY_THOUGHT if fruitless and not fruitless[0].actions else _FAILED
 
 
 def _answered(state: State, reason: EndReason) -> Outcome:

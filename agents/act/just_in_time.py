@@ -13,6 +13,7 @@ from agents.act.run_action import next_action, run_actions
 from agents.contracts import Message, Observation, Purpose, Role, ToolCall
 from agents.errors import InvalidInputs, ParseError, Recoverable, ToolSelectionError
 from agents.events import Event, ModelCalled, Observed
+from agents.history.fruitless import MOST, fills, fruitless_calls
 from agents.model.model import Model
 from agents.prompting.prompts import (
     conversation,
@@ -30,7 +31,10 @@ from agents.tools.spec import Tool
 from agents.tools.toolkit import Toolkit
 
 _CANDIDATES = 15
-_RETRIES = 2
+_CHOICE_AND_INPUTS = 2
+_NO_CALL_LEFT = (
+    "Too many steps came to nothing, so no tool was looked for. Answer with what is known."
+)
 _FAILURES = 3
 _ECHO = 2_000
 _NAME = 80
@@ -38,10 +42,14 @@ _NAME = 80
 
 @dataclass(frozen=True)
 class JustInTimeAct:
-    """Find and call the tool for the last thought's instruction."""
+    """Find and call the tool for the last thought's instruction.
+
+    `most` calls in a row may come to nothing, those of the think included; then none is made here.
+    """
 
     model: Model
     toolkit: Toolkit
+    most: int = MOST
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the calls it takes to choose, then the action and its observation."""
@@ -54,8 +62,11 @@ class JustInTimeAct:
             return
         try:
             step = "" if turn.thought is None else turn.thought.text
+            left = self.most - fruitless_calls(state.turns, self.most)
+            if left < _CHOICE_AND_INPUTS:
+                raise ToolSelectionError(_NO_CALL_LEFT)
             tool = yield from self._choose(step, state)
-            inputs = yield from self._fill(tool, step, state)
+            inputs = yield from self._fill(tool, step, state, fills(left))
         except Recoverable as error:
             failed = Observation(text=str(error), error=error.kind)
             yield Observed(observation=failed)
@@ -94,7 +105,7 @@ class JustInTimeAct:
         return [tool for tool in found if failures[tool.name] < _FAILURES][:_CANDIDATES]
 
     def _fill(
-        self, tool: Tool, step: str, state: State
+        self, tool: Tool, step: str, state: State, tries: int
     ) -> Generator[ModelCalled, None, dict[str, Any]]:
         """Ask for the inputs; say what is wrong with them and ask again, a few times."""
         schema = json.dumps(tool.schema, ensure_ascii=False)
@@ -104,7 +115,7 @@ class JustInTimeAct:
         )
         asked = goal_and_transcript(state, between=wanted)
         messages = conversation(render("implicit/fill_inputs"), state, asked)
-        for _ in range(_RETRIES):
+        for _ in range(tries - 1):
             reply = yield from self.model.complete(
                 messages, purpose=Purpose.FILL_INPUTS, as_json=True
             )

@@ -5,11 +5,22 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.contracts import EndReason, Status, ThoughtKind, ToolCall
-from agents.events import AnswerDelta
+from agents.control import Control
+from agents.events import AnswerDelta, ModelCalled
+from agents.loop import run
+from agents.model.model import Model
+from agents.policies import build
+from agents.policies.context import Parts
+from agents.policies.spec import Limits, PolicySpec
 from agents.prompting.prompts import enclosed
+from agents.providers.scripted import ScriptedProvider
+from agents.state import State
 from agents.tools.spec import tool
+from agents.tools.toolkit import Toolkit
 
 
 @pytest.fixture
@@ -188,3 +199,71 @@ def test_a_call_in_the_markup_of_a_family_is_carried_out_without_a_choice(implic
 
     assert played.state.turns[0].actions[0].call == ToolCall(tool="search", inputs={"query": "hi"})
     assert [call.purpose for call in played.calls] == ["think", "think"]
+
+
+NO_INPUTS = ["no", "{}", '{"left": "x"}']
+
+
+def test_steps_that_cannot_be_filled_end_the_run_within_eight_calls(implicit: Any) -> None:
+    asked = node("ACTION", "add one")
+    played = implicit.play([asked, "add", *NO_INPUTS, asked, "Hello."], max_turns=20)
+
+    assert (played.outcome.status, played.outcome.partial) == (Status.EXHAUSTED, True)
+    assert (played.outcome.reason, played.outcome.answer) == (EndReason.FAILURES, "Hello.")
+    assert "did not keep to the form" in played.outcome.message
+    assert "Another model may" in played.outcome.message
+
+
+def test_after_inputs_that_never_fitted_there_is_a_call_left_to_answer(implicit: Any) -> None:
+    played = implicit.play([node("ACTION", "add one"), "add", *NO_INPUTS, DONE], max_turns=20)
+
+    assert (played.outcome.status, played.outcome.answer) == (Status.SUCCEEDED, "sent")
+
+
+FRUITLESS = st.lists(
+    st.sampled_from(
+        [
+            *(
+                "Hi",
+                "",
+                "{}",
+                '{"kind": "ACTION", "text": "greet"}',
+                '{"left": "x"}',
+                "add",
+                "none",
+            ),
+            *(node("THOUGHT", "Let me see."), node("ACTION", "add one"), "ghost", "search"),
+        ]
+    ),
+    max_size=16,
+)
+
+
+@given(replies=FRUITLESS)
+def test_a_run_in_which_nothing_is_carried_out_takes_eight_calls_at_most(
+    replies: list[str],
+) -> None:
+    @tool()
+    def add(left: int) -> str:
+        """Add one."""
+        return str(left + 1)
+
+    script = [*({"say": reply} for reply in replies), *[{"say": node("ACTION", "add")}] * 20]
+    model = Model(ScriptedProvider(script), Control())
+    state = State("Hi! How are you?")
+    parts = Parts(model, Toolkit([add]), Limits(max_turns=20))
+
+    events = list(run(build(PolicySpec(policy="implicit"), parts), state, Control()))
+
+    assert not any(turn.calls for turn in state.turns)
+    assert sum(isinstance(event, ModelCalled) for event in events) <= 8
+    assert state.outcome is not None
+    assert state.outcome.reason in (EndReason.ANSWERED, EndReason.FAILURES)
+
+
+def test_more_calls_may_come_to_nothing_where_a_version_says_so(implicit: Any) -> None:
+    thoughts = [node("THOUGHT", f"thought {n}") for n in range(9)]
+
+    assert implicit.play([*thoughts, DONE], max_turns=20).outcome.reason is EndReason.FAILURES
+    played = implicit.play([*thoughts, DONE], max_turns=20, max_fruitless=10)
+    assert played.outcome.status is Status.SUCCEEDED
