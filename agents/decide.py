@@ -10,6 +10,7 @@ from agents.history.form import is_out_of_form
 from agents.history.fruitless import fruitless_calls
 from agents.history.novelty import is_one_view, is_same_step, stale_row
 from agents.model.budget import Purse
+from agents.planning import may_adapt
 from agents.policy import Decide, Decision, Step
 from agents.state import State
 
@@ -168,6 +169,23 @@ class NoUnreadable(Limit):
         seen = [turn.last_observation for turn in state.turns[-self.times :]]
         errors = [observation is not None and observation.error for observation in seen]
         return len(errors) == self.times and set(errors) == {ErrorKind.PARSE_ERROR}
+
+
+@dataclass(frozen=True)
+class AdaptsPlan:
+    """Think on where a limit of failures or repeats halts a run whose plan may be adapted still.
+
+    What is thought then is another way to the goal, which the limits see as a new beginning.
+    """
+
+    decide: Decide
+    adaptations: int
+
+    def __call__(self, state: State) -> Decision:
+        """Return the wrapped decision, or to think where another way may be planned."""
+        decision = self.decide(state)
+        is_stuck = decision.reason in (EndReason.FAILURES, EndReason.REPEATS)
+        return _REASON if is_stuck and may_adapt(state.turns, self.adaptations) else decision
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ The plan as a model fixed it stands in the turn that fixed it; which goals are s
 the turns after it, so that a replay knows the same plan.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -21,6 +22,7 @@ _COMPLEX = re.compile(
 )
 _SIMPLE = re.compile(r"\b(?:click|type|navigate to|go to|open|close|scroll|hover)\b")
 _MAX_PHASES, _MAX_GOALS = 10, 30
+_NAMES = frozenset({"goals", "steps", "tasks"})
 _LONGEST = 1_000
 _MAX_OUTCOME = 20_000
 
@@ -150,13 +152,11 @@ def fallback_plan(task: str) -> GoalPlan:
 
 def read_plan(text: str) -> GoalPlan:
     """Return the plan that a reply holds; raises ParseError for one without a goal."""
-    found = _object(text)
     phases: list[Phase] = []
-    given = found.get("phases")
-    if not isinstance(given, list):
-        given = [found]
+    given = _phases(_value(text))
     for number, phase in enumerate(given[:_MAX_PHASES], start=1):
-        goals = _goals(phase.get("goals")) if isinstance(phase, Mapping) else ()
+        names = _NAMES & phase.keys() if isinstance(phase, Mapping) else set[str]()
+        goals = _goals(phase[min(names)]) if names else ()
         if goals:
             name = _text(phase.get("name")) or f"Phase {number}"
             phases.append(Phase(name=name, goals=goals))
@@ -166,8 +166,16 @@ def read_plan(text: str) -> GoalPlan:
 
 
 def read_goals(text: str) -> tuple[Goal, ...]:
-    """Return the goals that shall replace a failed one; none where the model sees no other way."""
-    return _goals(_object(text).get("goals"))
+    """Return the goals that shall replace a failed one; none where the model sees no other way.
+
+    Raises ParseError for a reply that says neither.
+    """
+    found = _value(text)
+    given = found.get("goals") if isinstance(found, dict) else found
+    goals = _goals(given)
+    if not isinstance(given, list) or (given and not goals):
+        raise ParseError("The reply names no goals.")
+    return goals
 
 
 def goal_plan_of(turns: Sequence[Turn]) -> GoalPlan | None:
@@ -192,11 +200,42 @@ def _after(plan: GoalPlan, action: Action) -> GoalPlan:
     return plan
 
 
-def _object(text: str) -> dict[str, Any]:
-    brace = text.find("{")
+def may_adapt(turns: Sequence[Turn], most: int) -> bool:
+    """Tell whether another way may be planned to the current goal, of at most so many.
+
+    None is to a model that has not taken one step yet since its plan was fixed.
+    """
+    plan = goal_plan_of(turns)
+    if plan is None or plan.current is None or plan.adaptations >= most:
+        return False
+    fixed = max(at for at, turn in enumerate(turns) if turn.thought and turn.thought.plan)
+    return any(turn.calls for turn in turns[fixed + 1 :])
+
+
+def _value(text: str) -> dict[str, Any] | list[Any]:
+    """Return the object that a reply holds, or the list that comes before any."""
+    brace, bracket = text.find("{"), text.find("[")
+    if 0 <= bracket < brace or brace < 0 <= bracket:
+        try:
+            value, _ = json.JSONDecoder(strict=False).raw_decode(text, bracket)
+            return list(value)
+        except (ValueError, RecursionError):
+            pass  # a bracket in the words around the object
     if brace < 0:
         raise ParseError("There is no JSON object in the reply.")
     return read_object(text, brace).value
+
+
+def _phases(found: dict[str, Any] | list[Any]) -> list[Any]:
+    """Return what is given as phases, or as the goals of a single one, under its usual names."""
+    if isinstance(found, dict) and isinstance(found.get("plan"), dict | list):
+        found = found["plan"]
+    if isinstance(found, dict) and isinstance(found.get("phases"), list):
+        found = found["phases"]
+    if isinstance(found, list):
+        are_phases = any(isinstance(one, Mapping) and _NAMES & one.keys() for one in found)
+        return found if are_phases else [{"goals": found}]
+    return [found]
 
 
 def _goals(given: object) -> tuple[Goal, ...]:
@@ -208,7 +247,7 @@ def _goals(given: object) -> tuple[Goal, ...]:
 
 def _goal(given: object) -> Goal | None:
     if isinstance(given, Mapping):
-        names = ("description", "goal", "name")
+        names = ("description", "goal", "task", "step", "name")
         description = next((_text(given[name]) for name in names if given.get(name)), "")
         criteria = _text(given.get("success_criteria"))
     else:

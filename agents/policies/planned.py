@@ -13,7 +13,7 @@ from agents.act.corrected import CorrectedAct
 from agents.act.goals import GoalAct
 from agents.act.named_tool import NamedToolAct
 from agents.contracts import Observation, Value
-from agents.decide import FailureLimit, NoUnreadable, RepeatLimit, SameToolLimit, react
+from agents.decide import AdaptsPlan, FailureLimit, NoUnreadable, RepeatLimit, SameToolLimit, react
 from agents.errors import ErrorKind
 from agents.planning import needs_plan
 from agents.policies.context import Parts
@@ -107,15 +107,19 @@ def planned(parts: Parts, settings: Settings) -> Policy:
     )
     stepwise = ReflectiveThink(think, model) if settings.strategy == "react_plus" else think
     settling = GoalAct(NamedToolAct(toolkit, model.control), settings.max_adaptations)
-    decide = SameToolLimit(
+    within = SameToolLimit(
         RepeatLimit(NoUnreadable(react)), exempt(settings, toolkit), settings.max_same_tool
     )
-    with_goals = GoalThink(stepwise, model, toolkit, _WANTED[settings.planning])
+    limits = FailureLimit(within, settings.max_failures)
+    adaptations = settings.max_adaptations
+    with_goals = GoalThink(
+        stepwise, model, toolkit, _WANTED[settings.planning], limits, adaptations
+    )
     plans_first = settings.planning == "always"
     return Policy(
         think=with_goals if plans_first else ShortcutThink(with_goals, tuple(toolkit.names)),
         act=CorrectedAct(settling, lambda _: UNREADABLE),
-        decide=FailureLimit(decide, settings.max_failures),
+        decide=AdaptsPlan(limits, adaptations),
         summarize=ExplainedSummary(FinalAnswer(model, turns), settings.input_tokens),
     )
 

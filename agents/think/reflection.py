@@ -1,9 +1,11 @@
 """Reflect after a step that failed, before the next one is thought (ReAct with self-reflection)."""
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from agents.contracts import Purpose, Thought, ThoughtKind, Turn
+from agents.errors import ProviderError
 from agents.events import Event, ThoughtCompleted, ThoughtDelta
 from agents.history.retries import failed_action
 from agents.model.model import Model
@@ -13,6 +15,8 @@ from agents.prompting.window import Window, with_recent
 from agents.reading.prose import Whole
 from agents.state import State
 from agents.text import storable
+
+logger = logging.getLogger(__name__)
 
 _STEPS = 3
 _LONGEST = 2_000
@@ -42,7 +46,11 @@ class ReflectiveThink:
             f"{enclosed_goal(state)}{steps}",
         )
         reader = Whole()
-        yield from self.model.read(reader, messages, purpose=Purpose.REFLECT)
+        try:
+            yield from self.model.read(reader, messages, purpose=Purpose.REFLECT)
+        except ProviderError as error:
+            logger.warning("A step goes on without its reflection: %s", error)
+            reader = Whole()
         said = storable(reader.said).strip()[:_LONGEST]
         if said:
             yield ThoughtDelta(text=said + BETWEEN)

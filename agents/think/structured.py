@@ -20,6 +20,7 @@ from agents.contracts import (
 )
 from agents.errors import ToolNotFound
 from agents.events import AnswerDelta, Event, ThoughtCompleted
+from agents.history.novelty import is_same_step, stale_row
 from agents.model.model import Model
 from agents.model.tokens import tokens
 from agents.planning import GoalPlan, goal_plan_of
@@ -232,6 +233,6 @@ def _last_picture(state: State) -> tuple[Image, ...]:
 
 
 def _warning(state: State) -> bool:
-    """Tell whether the same action was carried out twice in a row."""
-    last = [turn.calls for turn in state.turns if turn.calls][-2:]
-    return len(last) == 2 and last[0] == last[1]
+    """Tell whether the last two steps were the same, or both brought nothing new."""
+    done = [turn for turn in state.turns if turn.calls]
+    return len(done) > 1 and (is_same_step(done[-1], done[-2]) or stale_row(done, 2) == 2)

@@ -65,6 +65,26 @@ def test_a_plan_is_read_out_of_words_and_fences() -> None:
     assert [goal.description for goal in plan.goals] == ["find", "count"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"name": "A", "goals": ["find"]}, {"name": "B", "goals": ["count"]}]',
+        '{"plan": {"phases": [{"goals": ["find"]}, {"goals": ["count"]}]}}',
+        '{"tasks": [{"task": "find"}, {"step": "count"}]}',
+        'My plan [short]:\n{"plan": ["find", "count"]}',
+        '{"steps": ["find", "count"]}',
+    ],
+)
+def test_a_plan_of_another_shape_keeps_all_its_goals(text: str) -> None:
+    assert [goal.description for goal in read_plan(text).goals] == ["find", "count"]
+
+
+@pytest.mark.parametrize("text", ["", "no", '{"goals": "x"}', '{"goals": [3]}', "{}"])
+def test_a_reply_without_goals_does_not_say_that_there_is_no_other_way(text: str) -> None:
+    with pytest.raises(ParseError):
+        read_goals(text)
+
+
 @pytest.mark.parametrize("text", ["", "no", "{}", '{"phases": []}', '{"phases": [{"goals": [3]}]}'])
 def test_a_plan_without_goals_is_refused(text: str) -> None:
     with pytest.raises(ParseError):
