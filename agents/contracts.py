@@ -172,10 +172,14 @@ class Turn(Value):
 
 
 class Exchange(Value):
-    """An earlier question of the conversation with the answer it got."""
+    """An earlier question of the conversation with the answer it got.
+
+    `plan` is what a run had still to do that ended with a question back, as it stood then.
+    """
 
     question: str
     answer: str
+    plan: dict[str, Any] | None = None
 
 
 STOPPED_BY_ASKER = "Stopped by you."

@@ -11,7 +11,9 @@ from enum import StrEnum
 from functools import reduce
 from typing import Any
 
-from agents.contracts import Action, Turn, Value
+from pydantic import ValidationError
+
+from agents.contracts import Action, Exchange, Turn, Value
 from agents.errors import ParseError
 from agents.reading.json_repair import read_object
 from agents.tools.finishing import COMPLETE, FAIL, GOAL_FAILED
@@ -53,11 +55,15 @@ class Phase(Value):
 
 
 class GoalPlan(Value):
-    """The phases of a run; `source` says who made them, `adaptations` how often it was mended."""
+    """The phases of a run; `source` says who made them, `adaptations` how often it was mended.
+
+    `task` is what was asked first, where the run goes on with the plan of one that asked back.
+    """
 
     phases: tuple[Phase, ...]
     source: str = "model"
     adaptations: int = 0
+    task: str = ""
 
     @property
     def goals(self) -> list[Goal]:
@@ -105,7 +111,8 @@ class GoalPlan(Value):
         replaced = failed.model_copy(update={"status": GoalStatus.REPLACED})
         mended = phase.model_copy(update={"goals": (*kept, *gone, replaced, *goals)})
         phases = tuple(mended if each is phase else each for each in self.phases)
-        return GoalPlan(phases=phases, source="adapted", adaptations=self.adaptations + 1)
+        changed = {"source": "adapted", "adaptations": self.adaptations + 1}
+        return self.model_copy(update={"phases": phases, **changed})
 
     def told(self) -> str:
         """Write the plan as lines that people and models read."""
@@ -178,15 +185,34 @@ def read_goals(text: str) -> tuple[Goal, ...]:
     return goals
 
 
-def goal_plan_of(turns: Sequence[Turn]) -> GoalPlan | None:
+def goal_plan_of(turns: Iterable[Turn]) -> GoalPlan | None:
     """Return the plan as far as it has come by these turns; None for a run without one."""
     plan: GoalPlan | None = None
     for turn in turns:
-        if turn.thought is not None and turn.thought.plan is not None:
-            plan = GoalPlan.model_validate(turn.thought.plan)
-        elif plan is not None:
-            plan = reduce(_after, turn.actions, plan)
+        fixed = None if turn.thought is None else plan_in(turn.thought.plan)
+        plan = fixed or (plan if plan is None else reduce(_after, turn.actions, plan))
+        if plan is not None and turn.thought is not None and turn.thought.answer:
+            plan = plan.settled(GoalStatus.REACHED, turn.thought.answer)
     return plan
+
+
+def plan_in(kept: Mapping[str, Any] | None) -> GoalPlan | None:
+    """Return what a turn has fixed as a plan of goals; None for what other policies fix."""
+    if kept is None or "phases" not in kept:
+        return None
+    try:
+        return GoalPlan.model_validate(kept)
+    except ValidationError:
+        return None
+
+
+def gone_on_with(history: Sequence[Exchange]) -> GoalPlan | None:
+    """Return what is left of the plan of a run that asked back just before, None where nothing."""
+    plan = plan_in(history[-1].plan) if history else None
+    if plan is None or plan.current is None:
+        return None
+    task = plan.task or history[-1].question
+    return plan.model_copy(update={"source": "continued", "task": task})
 
 
 def _after(plan: GoalPlan, action: Action) -> GoalPlan:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 from agents.act.approval import Ask, nobody
 from agents.contracts import EndReason, Exchange, Outcome, Status
@@ -12,6 +13,7 @@ from agents.control import Control
 from agents.events import Event, RunEnded
 from agents.loop import run
 from agents.model.model import Model
+from agents.planning import goal_plan_of
 from agents.policies import build
 from agents.policies.budgets import budget_for
 from agents.policies.by_role import models_by_purpose
@@ -55,6 +57,8 @@ class Asking:
             role: connect(choice, environment, named) for role, choice in spec.models.items()
         }
         self.is_ended = False
+        self.plan: dict[str, Any] | None = None
+        """What the last run had planned, as it stood at its end."""
 
     def ask(self, question: str, history: Sequence[Exchange] = ()) -> Outcome:
         """Write the run while it happens; raises ConfigurationError where it cannot begin."""
@@ -75,8 +79,12 @@ class Asking:
             ask = _whom_to_ask(control)
             parts = Parts(model, kit, limits, ask=ask, person=self._instructions)
             policy = build(self._spec, parts)
+            state = State(question, history)
             with self._stopped_by_signals(control):
-                return self._follow(run(policy, State(question, history), control))
+                outcome = self._follow(run(policy, state, control))
+            plan = goal_plan_of(state.turns)
+            self.plan = None if plan is None else plan.model_dump(mode="json")
+            return outcome
         finally:
             kit.close()
 

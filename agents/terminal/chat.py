@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from agents.contracts import Exchange, Outcome, Status
+from agents.contracts import EndReason, Exchange, Outcome, Status
 from agents.state import REMEMBERED
 from agents.terminal.asking import Asking
 
@@ -26,7 +26,8 @@ def chat(asking: Asking, first: str | None, file: Path | None) -> Outcome | None
     for question in _questions(first, file):
         outcome = asking.ask(question, tuple(history[-REMEMBERED:]))
         if outcome.status is Status.SUCCEEDED:
-            history.append(Exchange(question=question, answer=outcome.answer))
+            plan = asking.plan if outcome.reason is EndReason.ASKED else None
+            history.append(Exchange(question=question, answer=outcome.answer, plan=plan))
         if asking.is_ended:
             break
     return outcome

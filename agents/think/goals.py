@@ -14,6 +14,7 @@ from agents.planning import (
     GoalStatus,
     fallback_plan,
     goal_plan_of,
+    gone_on_with,
     may_adapt,
     read_goals,
     read_plan,
@@ -42,7 +43,8 @@ _UNREAD = "The plan could not be adapted: what was to be another way could not b
 class GoalThink:
     """Plan a task that `is_wanted`, mend the plan after a failed goal, else think as wrapped.
 
-    A goal has failed as well where `limits` would halt the run for failures or repeats: the plan is
+    A run that follows a question back goes on with the plan of the one that asked, as it stood. A
+    goal has failed as well where `limits` would halt the run for failures or repeats: the plan is
     mended then up to `adaptations` times.
     """
 
@@ -57,7 +59,11 @@ class GoalThink:
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the plan in words with the plan itself, or the wrapped events."""
         plan = goal_plan_of(state.turns)
-        if plan is None and len(state.turns) == 1 and self.is_wanted(state.goal):
+        is_first = plan is None and len(state.turns) == 1
+        if is_first and (left := gone_on_with(state.history)) is not None:
+            yield ThoughtDelta(text=left.told())
+            yield _fixed(left, left.told())
+        elif is_first and self.is_wanted(state.goal):
             yield from self._plan(state)
         elif plan is not None and (failed := self._failed(state, plan)) is not None:
             yield from self._adapt(state, failed)

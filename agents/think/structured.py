@@ -23,9 +23,9 @@ from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.history.novelty import is_same_step, stale_row
 from agents.model.model import Model
 from agents.model.tokens import tokens
-from agents.planning import GoalPlan, goal_plan_of
+from agents.planning import GoalPlan, GoalStatus, goal_plan_of
 from agents.prompting.prompts import conversation, enclosed, enclosed_goal, render
-from agents.prompting.window import Window, with_recent
+from agents.prompting.window import Window, clamped, with_recent
 from agents.reading.markup.marks import begins_call, without_begin_marks
 from agents.reading.prose import Whole
 from agents.reading.structured.fields import complaints
@@ -207,13 +207,21 @@ class StructuredThink:
         goal = enclosed_goal(state)
         told = with_recent(state, int(self.most * _HISTORY_SHARE))
         spent = tokens(self.rules) + tokens(goal) + _PLAN_TOKENS + self.sees * _PICTURE_TOKENS
+        before = _before(plan, self.most)
+        spent += tokens(before)
         spent += sum(tokens(exchange.question + exchange.answer) for exchange in told.history)
         steps = Window(max(_LEAST, self.most - spent), self.kept).told(state.turns)
-        tail = render("planned/next", plan=plan, warning=_warning(state), is_first=not steps)
+        tail = render(
+            "planned/next",
+            plan=plan,
+            before=before,
+            warning=_warning(state),
+            is_first=not steps,
+        )
         asked = f"{goal}{steps}\n\n{tail}"
-        *before, last = conversation(self.rules, told, asked)
+        *earlier, last = conversation(self.rules, told, asked)
         picture = _last_picture(state) if self.sees else ()
-        return [*before, last.model_copy(update={"images": picture})]
+        return [*earlier, last.model_copy(update={"images": picture})]
 
 
 def _result(reply: Structured) -> str:
@@ -223,6 +231,18 @@ def _result(reply: Structured) -> str:
     found = next((given[name] for name in names if given.get(name) not in (None, "")), "")
     text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
     return without_begin_marks(text).strip()
+
+
+def _before(plan: GoalPlan | None, most: int) -> str:
+    """Write what was asked first and what its goals came to, where a question back lies between."""
+    if plan is None or not plan.task:
+        return ""
+    reached = [goal for goal in plan.goals if goal.status is GoalStatus.REACHED and goal.outcome]
+    each = int(most * _HISTORY_SHARE) // (len(reached) + 1)
+    parts = [enclosed("task", clamped(plan.task, each))]
+    for goal in reached:
+        parts.append(f"{goal.description}\n{enclosed('result', clamped(goal.outcome, each))}")
+    return "\n\n".join(parts)
 
 
 def _last_picture(state: State) -> tuple[Image, ...]:

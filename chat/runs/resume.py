@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
 from django.db.models import Q, QuerySet
 
 from agents import contracts
-from agents.contracts import Exchange, Purpose
+from agents.contracts import EndReason, Exchange, Purpose
 from agents.errors import ErrorKind
+from agents.planning import goal_plan_of
 from agents.state import REMEMBERED
 from chat.models import Approval, ModelCall, Run, RunStatus, Turn, TurnStatus
 from chat.runs.spent import Spent, spent
@@ -61,12 +62,21 @@ def history(run: Run, until: datetime | None = None) -> list[Exchange]:
     for _ in range(MAX_STEPS_BACK):
         if parent_id is None or len(exchanges) == REMEMBERED:
             break
-        fields = "question", "answer", "status", "parent_id", "ended_at"
+        fields = "question", "answer", "status", "reason", "parent_id", "ended_at"
         parent = Run.objects.only(*fields).get(pk=parent_id)
         if parent.status == RunStatus.SUCCEEDED and _was_ended(parent, until):
-            exchanges.append(Exchange(question=parent.question, answer=parent.answer))
+            plan = _left(parent) if parent_id == run.parent_id else None
+            exchanges.append(Exchange(question=parent.question, answer=parent.answer, plan=plan))
         parent_id = parent.parent_id
     return exchanges[::-1]
+
+
+def _left(run: Run) -> dict[str, Any] | None:
+    """Return the plan of goals of a run that ended with a question back, as it stood then."""
+    if run.reason != EndReason.ASKED or not run.turns.filter(plan__has_key="phases").exists():
+        return None
+    plan = goal_plan_of(turn.as_contract() for turn in run.turns.order_by("index"))
+    return None if plan is None else plan.model_dump(mode="json")
 
 
 def _was_ended(run: Run, until: datetime | None) -> bool:

@@ -69,7 +69,9 @@ def _head(run: Run, costs: Costs) -> dict[str, Any]:
         "owner": run.owner.get_username(),
         "parent": run.parent_id,
         "again_of": run.again_of_id,
-        "history": [said.model_dump() for said in history(run, until=run.started_at)],
+        "history": [
+            said.model_dump(exclude_none=True) for said in history(run, until=run.started_at)
+        ],
         "question": run.question,
         "instructions": {
             "person": run.person_instructions,

@@ -113,3 +113,30 @@ def test_everybody_is_offered_the_policy(transactional_db: None) -> None:
     spec: PolicySpec = policy.versions.get().spec
     assert (spec.policy, spec.limits.max_turns) == ("planned", 50)
     assert spec.settings["planning"] == "auto"
+
+
+def test_the_answer_to_a_question_back_goes_on_with_the_stored_plan(
+    asked: Callable[..., Run],
+) -> None:
+    which = step("ask_user", question="Which numbers?")
+    tools, settings = ("calculator", "ask_user"), {"planning": "always"}
+    first = asked([REACHED[0], which], policy="planned", tools=tools, settings=settings)
+    here().work(first.pk)
+    after = asked(
+        [step("complete", result="4"), step("complete", result="It is **4**.")],
+        policy="planned",
+        tools=tools,
+        settings=settings,
+    )
+
+    here().work(after.pk)
+
+    for run in (first, after):
+        run.refresh_from_db()
+    assert (first.reason, first.answer) == ("asked", "Which numbers?")
+    assert after.answer == "It is **4**."
+    assert [call.purpose for call in after.model_calls.order_by("index")] == ["step", "step"]
+    plan = after.turns.first()
+    assert plan is not None
+    assert plan.plan is not None
+    assert plan.plan["task"] == first.question

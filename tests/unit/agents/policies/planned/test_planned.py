@@ -112,7 +112,7 @@ def test_a_failed_goal_has_the_plan_adapted(play: Play) -> None:
     assert "closed" in asked(played, 2)
     plan = goal_plan_of(played.state.turns)
     assert plan is not None
-    assert [goal.status for goal in plan.goals] == [GoalStatus.REPLACED, GoalStatus.PENDING]
+    assert [goal.status for goal in plan.goals] == [GoalStatus.REPLACED, GoalStatus.REACHED]
     assert played.outcome.status is Status.SUCCEEDED
 
 
