@@ -1,10 +1,9 @@
-"""A plan of phases and goals: when one is needed, how it is read, and how far it has come.
+"""A plan of phases and goals: when one is needed, and how far it has come.
 
 The plan as a model fixed it stands in the turn that fixed it; which goals are settled follows from
 the turns after it, so that a replay knows the same plan.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -14,8 +13,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from agents.contracts import Action, Exchange, Turn, Value
-from agents.errors import ParseError
-from agents.reading.json_repair import read_object
 from agents.tools.finishing import COMPLETE, FAIL, GOAL_FAILED
 
 _COMPLEX = re.compile(
@@ -23,9 +20,6 @@ _COMPLEX = re.compile(
     r"|pages|then|after|complex|comprehensive|detailed|analy[sz]e|summari[sz]e)\b"
 )
 _SIMPLE = re.compile(r"\b(?:click|type|navigate to|go to|open|close|scroll|hover)\b")
-_MAX_PHASES, _MAX_GOALS = 10, 30
-_NAMES = frozenset({"goals", "steps", "tasks"})
-_LONGEST = 1_000
 _MAX_OUTCOME = 20_000
 
 
@@ -86,6 +80,16 @@ class GoalPlan(Value):
     def number(self) -> int:
         """Return the number of the current goal as people count, from 1."""
         return 1 + sum(goal.status is not GoalStatus.PENDING for goal in self.goals)
+
+    @property
+    def wanted(self) -> int:
+        """Return how many goals there are, but for those that others replace."""
+        return sum(goal.status is not GoalStatus.REPLACED for goal in self.goals)
+
+    @property
+    def reached(self) -> int:
+        """Return how many goals are reached."""
+        return sum(goal.status is GoalStatus.REACHED for goal in self.goals)
 
     @property
     def is_at_last(self) -> bool:
@@ -157,43 +161,18 @@ def fallback_plan(task: str) -> GoalPlan:
     )
 
 
-def read_plan(text: str) -> GoalPlan:
-    """Return the plan that a reply holds; raises ParseError for one without a goal."""
-    phases: list[Phase] = []
-    given = _phases(_value(text))
-    for number, phase in enumerate(given[:_MAX_PHASES], start=1):
-        names = _NAMES & phase.keys() if isinstance(phase, Mapping) else set[str]()
-        goals = _goals(phase[min(names)]) if names else ()
-        if goals:
-            name = _text(phase.get("name")) or f"Phase {number}"
-            phases.append(Phase(name=name, goals=goals))
-    if not phases:
-        raise ParseError("The plan has no goals.")
-    return GoalPlan(phases=tuple(phases))
-
-
-def read_goals(text: str) -> tuple[Goal, ...]:
-    """Return the goals that shall replace a failed one; none where the model sees no other way.
-
-    Raises ParseError for a reply that says neither.
-    """
-    found = _value(text)
-    given = found.get("goals") if isinstance(found, dict) else found
-    goals = _goals(given)
-    if not isinstance(given, list) or (given and not goals):
-        raise ParseError("The reply names no goals.")
-    return goals
-
-
 def goal_plan_of(turns: Iterable[Turn]) -> GoalPlan | None:
     """Return the plan as far as it has come by these turns; None for a run without one."""
-    plan: GoalPlan | None = None
-    for turn in turns:
-        fixed = None if turn.thought is None else plan_in(turn.thought.plan)
-        plan = fixed or (plan if plan is None else reduce(_after, turn.actions, plan))
-        if plan is not None and turn.thought is not None and turn.thought.answer:
-            plan = plan.settled(GoalStatus.REACHED, turn.thought.answer)
-    return plan
+    return reduce(plan_after, turns, None)
+
+
+def plan_after(plan: GoalPlan | None, turn: Turn) -> GoalPlan | None:
+    """Return the plan as it stands after a turn more; None while there is none."""
+    fixed = None if turn.thought is None else plan_in(turn.thought.plan)
+    plan = fixed or (plan if plan is None else reduce(_after, turn.actions, plan))
+    if plan is None or turn.thought is None or not turn.thought.answer:
+        return plan
+    return plan.settled(GoalStatus.REACHED, turn.thought.answer)
 
 
 def plan_in(kept: Mapping[str, Any] | None) -> GoalPlan | None:
@@ -236,52 +215,3 @@ def may_adapt(turns: Sequence[Turn], most: int) -> bool:
         return False
     fixed = max(at for at, turn in enumerate(turns) if turn.thought and turn.thought.plan)
     return any(turn.calls for turn in turns[fixed + 1 :])
-
-
-def _value(text: str) -> dict[str, Any] | list[Any]:
-    """Return the object that a reply holds, or the list that comes before any."""
-    brace, bracket = text.find("{"), text.find("[")
-    if 0 <= bracket < brace or brace < 0 <= bracket:
-        try:
-            value, _ = json.JSONDecoder(strict=False).raw_decode(text, bracket)
-            return list(value)
-        except (ValueError, RecursionError):
-            pass  # a bracket in the words around the object
-    if brace < 0:
-        raise ParseError("There is no JSON object in the reply.")
-    return read_object(text, brace).value
-
-
-def _phases(found: dict[str, Any] | list[Any]) -> list[Any]:
-    """Return what is given as phases, or as the goals of a single one, under its usual names."""
-    if isinstance(found, dict) and isinstance(found.get("plan"), dict | list):
-        found = found["plan"]
-    if isinstance(found, dict) and isinstance(found.get("phases"), list):
-        found = found["phases"]
-    if isinstance(found, list):
-        are_phases = any(isinstance(one, Mapping) and _NAMES & one.keys() for one in found)
-        return found if are_phases else [{"goals": found}]
-    return [found]
-
-
-def _goals(given: object) -> tuple[Goal, ...]:
-    if not isinstance(given, list):
-        return ()
-    goals = (_goal(each) for each in given[:_MAX_GOALS])
-    return tuple(goal for goal in goals if goal is not None)
-
-
-def _goal(given: object) -> Goal | None:
-    if isinstance(given, Mapping):
-        names = ("description", "goal", "task", "step", "name")
-        description = next((_text(given[name]) for name in names if given.get(name)), "")
-        criteria = _text(given.get("success_criteria"))
-    else:
-        description, criteria = _text(given), ""
-    return Goal(description=description, success_criteria=criteria) if description else None
-
-
-def _text(given: object) -> str:
-    if isinstance(given, list):
-        given = "; ".join(str(each) for each in given)
-    return given.strip()[:_LONGEST] if isinstance(given, str) else ""

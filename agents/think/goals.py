@@ -16,14 +16,13 @@ from agents.planning import (
     goal_plan_of,
     gone_on_with,
     may_adapt,
-    read_goals,
-    read_plan,
 )
 from agents.policy import Decide, Think
 from agents.prompting.prompts import conversation, enclosed_goal, render
 from agents.prompting.window import Window, clamped, with_recent
 from agents.reading.prose import Whole
 from agents.state import State, observed
+from agents.think.goal_reply import read_goals, read_plan
 from agents.tools.finishing import FAIL
 from agents.tools.toolkit import Toolkit
 

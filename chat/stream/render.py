@@ -4,12 +4,18 @@ from collections.abc import Iterable
 
 from django.template.loader import render_to_string
 
+from agents.planning import GoalPlan
 from chat.models import Approval, Run, Turn
 
 
 def render_turn(turn: Turn, run: Run) -> str:
     """Return the HTML of one turn, stored or not, with the approval that is attached to it."""
     return render_to_string("chat/run/_turn.html", {"turn": turn, "run": run})
+
+
+def render_plan(plan: GoalPlan, run: Run) -> str:
+    """Return the HTML of a run's plan as it stands."""
+    return render_to_string("chat/run/_plan.html", {"plan": plan, "run": run})
 
 
 def render_run(run: Run, turns: Iterable[Turn] | None = None) -> str:

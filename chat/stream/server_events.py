@@ -4,7 +4,7 @@ These are the shapes of docs/protocol.md. They are plain dicts that mypy checks,
 model of pydantic's for every token of a reply, and its dict, takes ten times as long.
 """
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 
 class RunStarted(TypedDict):
@@ -38,11 +38,15 @@ TurnChange = Literal[
 
 
 class TurnShown(TypedDict):
-    """A turn is another than it was; `html` is the whole of it."""
+    """A turn is another than it was; `html` is the whole of it.
+
+    `plan` is the HTML of the run's plan, where the turn changed it.
+    """
 
     type: TurnChange
     index: int
     html: str
+    plan: NotRequired[str]
 
 
 class ActionStarted(TypedDict):

@@ -112,6 +112,8 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{RUNS}/worker/test_worker.py",
     ),
     "chat/runs/record/recorder.py": (*_STORED, *_FOLLOW, f"{RUNS}/record/test_artifacts.py"),
+    "chat/runs/record/turn_events.py": (f"{LIVE}/streams/test_live_plan.py", *_FOLLOW),
+    "chat/stream/plans.py": (f"{LIVE}/streams/test_live_plan.py",),
     "chat/runs/worker/queue_repair.py": (f"{RUNS}/queue/test_queue_repair.py",),
     "chat/runs/worker/worker.py": (
         f"{RUNS}/worker/test_closing.py",

@@ -16,21 +16,19 @@ from agents.policies.spec import ModelRole
 from agents.text import storable
 from chat.metrics.instruments import count_call, count_end, count_first_text, count_turn
 from chat.models import Action, ModelCall, Run, Turn, TurnStatus
-from chat.runs.db_retry import release_connection, retrying
+from chat.runs.db_retry import retrying
 from chat.runs.ending import end_held
 from chat.runs.record.artifacts import set_apart
 from chat.runs.record.requests import CallLog
 from chat.runs.record.rows import set_calls, set_observation, set_thought
 from chat.runs.record.statements import store, store_model
+from chat.runs.record.turn_events import TurnEvents
 from chat.stream import frames
 from chat.stream.channel import Channel
-from chat.stream.render import render_turn
 from chat.stream.server_events import (
     ActionStarted,
     ObservationDelta,
     RunStarted,
-    TurnChange,
-    TurnShown,
 )
 
 
@@ -56,6 +54,7 @@ class Recorder:
         self._control = control
         self._roles = roles
         self._calls = CallLog(run, calls)
+        self._events = TurnEvents(run, turns)
         self._call: ModelCall | None = None
         self._observed: list[Action] = []
         self._count = len(turns)
@@ -143,7 +142,7 @@ class Recorder:
         self._count = index + 1
         for texts in (self._thought, self._outputs, self._answer):
             texts.clear()
-        self._channel.put(self._turn_event("turn.started", self._turn))
+        self._channel.put(self._events.of("turn.started", self._turn))
 
     def _kept(self, texts: list[str], text: str) -> str:
         """Keep what was said with what it goes on from, and return it as it is shown."""
@@ -190,7 +189,7 @@ class Recorder:
         self._is_under_way = True
         reserved = self._channel.reserve()
         self._store_turn(turn, reserved, turn.actions)
-        self._channel.put_reserved(reserved, self._turn_event("actions.proposed", turn))
+        self._channel.put_reserved(reserved, self._events.of("actions.proposed", turn))
 
     def _start_action(self, position: int | None) -> None:
         turn, action = self._open_turn(), self._action(position)
@@ -216,7 +215,7 @@ class Recorder:
         if turn.open_action is not None and not action.ends:
             reserved = self._channel.reserve()
             self._store_turn(turn, reserved, self._changed())
-            self._channel.put_reserved(reserved, self._turn_event("action.completed", turn))
+            self._channel.put_reserved(reserved, self._events.of("action.completed", turn))
 
     def _over(self, turn: Turn, observation: Observation, position: int | None) -> Action:
         """Fill in what came back of an action, or of none; it is not stored yet."""
@@ -235,7 +234,7 @@ class Recorder:
         self._store_turn(turn, reserved, self._changed())
         count_turn(turn)
         self._turn = None
-        self._channel.put_reserved(reserved, self._turn_event("turn.completed", turn))
+        self._channel.put_reserved(reserved, self._events.of("turn.completed", turn))
 
     def _cut_off_turn(self) -> Turn | None:
         turn = self._turn
@@ -283,11 +282,6 @@ class Recorder:
         if action is None:
             raise RuntimeError("A policy told of an action that it has not proposed.")
         return action
-
-    def _turn_event(self, change: TurnChange, turn: Turn) -> TurnShown:
-        html = render_turn(turn, self._run)
-        release_connection()  # what the template asked for; the next event may be minutes away
-        return TurnShown(type=change, index=turn.index, html=html)
 
 
 _WITH_CALLS = (

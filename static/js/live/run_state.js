@@ -70,7 +70,10 @@ const STEPS = {
     { show: "observation", index, position, text },
   ],
   "action.completed": (_run, { index, html }) => [{ turn: index }, { show: "turn", index, html }],
-  "turn.completed": (_run, { index, html }) => [{ phase: "thinking" }, { show: "turn", index, html }],
+  "turn.completed": (_run, { index, html, plan }) => [
+    { phase: "thinking" },
+    { show: "turn", index, html, ...(plan && { plan }) },
+  ],
   "answer.delta": (run, { text }) => {
     const answer = run.answer + text
     return [

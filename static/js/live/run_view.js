@@ -48,8 +48,9 @@ export class RunView {
     else this.#showMore(change)
   }
 
-  #showTurn({ html, isAgain, clearsAnswer }) {
+  #showTurn({ html, plan, isAgain, clearsAnswer }) {
     const root = this.#page.root()
+    if (plan) showPlan(element(plan), root)
     const fresh = element(html)
     const old = document.getElementById(fresh.id)
     if (old) keepOutdated(old, fresh, isAgain)
@@ -83,4 +84,11 @@ export class RunView {
   #turn(index) {
     return index === null ? null : document.getElementById(`run-${this.run.id}-turn-${index + 1}`)
   }
+}
+
+// The plan stands before the turns; its goals are ticked where they are.
+function showPlan(fresh, root) {
+  const old = root.querySelector(".plan")
+  if (old) old.replaceWith(fresh)
+  else root.querySelector(TURNS).before(fresh)
 }

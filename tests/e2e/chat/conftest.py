@@ -15,10 +15,11 @@ from chat.models import Policy
 def scripted(transactional_db: None) -> Callable[..., None]:
     """Offer a policy whose model says what it is told: `scripted("slow", [{"say": "…"}])`."""
 
-    def offer(slug: str, script: list[dict[str, Any]]) -> None:
+    def offer(slug: str, script: list[dict[str, Any]], **spec: Any) -> None:
         choice = ModelChoice(provider="scripted", script=tuple(script))
         policy = Policy.objects.create(slug=slug, name=slug.title())
-        policy.publish(PolicySpec(policy="explicit", model=choice, tools=("calculator",)))
+        fixed = {"policy": "explicit", "tools": ("calculator",)} | spec
+        policy.publish(PolicySpec(model=choice, **fixed))
 
     return offer
 

@@ -15,9 +15,8 @@ from agents.planning import (
     fallback_plan,
     goal_plan_of,
     needs_plan,
-    read_goals,
-    read_plan,
 )
+from agents.think.goal_reply import read_goals, read_plan
 
 TWO = {"phases": [{"name": "Look", "goals": ["find", {"description": "count"}]}]}
 

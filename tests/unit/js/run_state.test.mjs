@@ -235,6 +235,19 @@ test("a run whose worker is dead is stalled until anything comes of it", () => {
   assert.deepEqual([stalled.isStalled, lives.isStalled], [true, false])
 })
 
+test("a turn that changed the plan shows the plan, and no other does", () => {
+  const { shown } = play(
+    running(),
+    frame("1-4", { type: "turn.completed", index: 0, html: "<li>", plan: "<section>" }),
+    frame("1-5", { type: "turn.completed", index: 1, html: "<li>" }),
+  )
+
+  assert.deepEqual(
+    shown.map((change) => change.plan),
+    ["<section>", undefined],
+  )
+})
+
 test("a turn that starts again while it is open is the same step asked again", () => {
   const started = (index) => ({ type: "turn.started", index, html: "<article>" })
   const { shown } = play(
