@@ -134,5 +134,5 @@ def test_what_reaches_out_and_what_may_repeat_is_told_by_the_tools_themselves() 
         *("calculator", "convert_units", "python_repl", "search_transcripts"),
         *("http_get", "web_search", "wikipedia_search", "wikipedia_lookup"),
         *("arxiv_search", "arxiv_read"),
-        *("browser_goto", "browser_extract", "browser_screenshot"),
+        *("browser_goto", "browser_scroll", "browser_extract", "browser_screenshot"),
     }

@@ -1,72 +1,19 @@
 """A real browser is driven over a local site, within the same reach as http_get."""
 
-import os
 import shutil
 import threading
 from base64 import b64decode
-from collections.abc import Iterator
 from typing import Any
 
-import psutil
 import pytest
 
-from agents.contracts import Observation, ToolCall
 from agents.control import Control
 from agents.errors import Stopped
 from agents.tools.browser.session import find_chromium
 from agents.tools.browser.tools import browser_tools
 from agents.tools.toolkit import Toolkit
 from agents.tools.web.address import Reach, reach_of
-
-SHOP = """<!doctype html><title>Shop</title><h1>Lamps</h1><p>Choose one.</p>
-<form action="/found"><label>Name <input name="q"></label>
-<select name="size" aria-label="Size"><option>small</option><option>large</option></select>
-<button>Search</button></form><a href="/about">About us</a>
-<input type="password" aria-label="Secret" value="hunter2"><button hidden>Unseen</button>
-<p id="out">not clicked</p>
-<button onclick="document.getElementById('out').textContent='it was clicked'">Press me</button>"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> str:
-    found, reason = find_chromium(os.environ.get("TURNSTONE_CHROMIUM", ""))
-    assert found, f"The tests need a Chromium: {reason}"
-    return found
-
-
-@pytest.fixture
-def kit(chromium: str, site: Any, wait_for: Any) -> Iterator[Toolkit]:
-    site.says("/shop", SHOP)
-    site.says("/about", "<title>About</title><p>We sell lamps.")
-    site.answers(
-        "/found", lambda asked: (200, {"Content-Type": "text/html"}, repr(asked.query).encode())
-    )
-    kit = Toolkit(browser_tools(chromium, reach_of([site.place])))
-    yield kit
-    kit.close()
-    wait_for(lambda: not browsers(), "the browser's end")
-
-
-def call(kit: Toolkit, tool: str, control: Control | None = None, **inputs: Any) -> Observation:
-    events = kit.call(ToolCall(tool=f"browser_{tool}", inputs=inputs), control or Control())
-    while True:
-        try:
-            next(events)
-        except StopIteration as end:
-            observation: Observation = end.value
-            return observation
-
-
-def browsers() -> list[psutil.Process]:
-    children = psutil.Process().children(recursive=True)
-    return [child for child in children if _is_browser(child)]
-
-
-def _is_browser(process: psutil.Process) -> bool:
-    try:
-        return "chrom" in process.name() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+from tests.unit.agents.tools.browser.driving import browsers, call
 
 
 def test_a_page_is_shown_with_its_elements(kit: Toolkit, site: Any) -> None:
