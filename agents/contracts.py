@@ -172,10 +172,7 @@ class Turn(Value):
 
 
 class Exchange(Value):
-    """An earlier question of the conversation with the answer it got.
-
-    `plan` is what a run had still to do that ended with a question back, as it stood then.
-    """
+    """An earlier question and its answer; `plan` is what a run that asked back had still to do."""
 
     question: str
     answer: str

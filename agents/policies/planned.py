@@ -12,7 +12,7 @@ from pydantic import Field
 from agents.act.corrected import CorrectedAct
 from agents.act.goals import GoalAct
 from agents.act.named_tool import NamedToolAct
-from agents.contracts import Observation, Value
+from agents.contracts import EndReason, Observation, Value
 from agents.decide import AdaptsPlan, FailureLimit, NoUnreadable, RepeatLimit, SameToolLimit, react
 from agents.errors import ErrorKind
 from agents.planning import needs_plan
@@ -28,14 +28,26 @@ from agents.think.structured import REPAIRS, StructuredThink
 from agents.tools.ask_user import finish
 from agents.tools.catalogue import may_repeat
 from agents.tools.finishing import complete, fail
+from agents.tools.spec import Safety, Tool
 from agents.tools.toolkit import Toolkit
 
 Mode = Literal["auto", "navigate", "execute", "scrape", "research"]
 Strategy = Literal["react", "react_plus", "chain_of_thought", "tree_of_thought"]
 Planning = Literal["auto", "always", "never"]
 
-SEEING: frozenset[Mode] = frozenset({"auto", "navigate", "execute", "scrape"})
-"""The modes in which a picture helps; research reads."""
+STEP_BY_STEP: frozenset[Mode] = frozenset({"navigate", "execute"})
+"""The modes in which the next step is found by looking, so that `auto` plans nothing ahead."""
+
+READING: frozenset[Mode] = frozenset({"research"})
+"""The modes in which the text of a page says enough, unless the model asks for a picture."""
+
+OFFERED: dict[Mode, Callable[[Tool], bool]] = {
+    "navigate": lambda one: one.reaches_out or one.brings_in or one.ends is EndReason.ASKED,
+    "scrape": lambda one: one.safety in (Safety.SAFE, Safety.MODERATE),
+    "research": lambda one: one.safety in (Safety.SAFE, Safety.MODERATE),
+}
+"""What a mode leaves of a version's tools: to find a place those that look out, to gather and to
+find out those that change nothing of weight; all in the other modes."""
 
 KEPT: dict[Mode, int] = {"auto": 2, "navigate": 1, "execute": 2, "scrape": 6, "research": 4}
 """How many of the newest steps stay whole in a request, by mode."""
@@ -63,9 +75,11 @@ _TREE = (
 class Settings(Value):
     """What a version of this policy fixes.
 
-    `mode` says what kind of work it is made for, `strategy` how it reasons, `planning` when it
-    plans first. `vision` says that the model can see: it is then given the last screenshot, in the
-    modes where that helps. `input_tokens` is the size of a request at most. `exempt_tools` may be
+    `mode` says what kind of work it is made for, and chooses of the version's tools those that fit
+    it; `strategy` how it reasons, `planning` when it plans first: `auto` where the task needs it,
+    and never in a mode that goes step by step. `vision` says that the model can see: it is then
+    given the last picture of a page, in a mode that reads only where it asked for one.
+    `input_tokens` is the size of a request at most. `exempt_tools` may be
     used more than `max_same_tool` times in a row; None are those that say so of themselves.
     """
 
@@ -95,15 +109,18 @@ class Settings(Value):
 def planned(parts: Parts, settings: Settings) -> Policy:
     """Return the policy for one run."""
     model, turns = parts.model, parts.limits.max_turns
-    tools = (one for one in parts.toolkit.tools if one.name != finish.name)
-    toolkit = Toolkit([*tools, complete, fail])
+    toolkit = Toolkit([*_tools(parts.toolkit, settings.mode), complete, fail])
+    wanted = _WANTED[settings.planning]
+    if settings.planning == "auto" and settings.mode in STEP_BY_STEP:
+        wanted = _WANTED["never"]
     think = StructuredThink(
         model,
         toolkit,
         _rules(settings, toolkit),
         most=settings.input_tokens,
         kept=KEPT[settings.mode],
-        sees=settings.vision and settings.mode in SEEING,
+        sees=settings.vision,
+        asks_to_see=settings.mode in READING,
     )
     stepwise = ReflectiveThink(think, model) if settings.strategy == "react_plus" else think
     settling = GoalAct(NamedToolAct(toolkit, model.control), settings.max_adaptations)
@@ -112,9 +129,7 @@ def planned(parts: Parts, settings: Settings) -> Policy:
     )
     limits = FailureLimit(within, settings.max_failures)
     adaptations = settings.max_adaptations
-    with_goals = GoalThink(
-        stepwise, model, toolkit, _WANTED[settings.planning], limits, adaptations
-    )
+    with_goals = GoalThink(stepwise, model, toolkit, wanted, limits, adaptations)
     plans_first = settings.planning == "always"
     return Policy(
         think=with_goals if plans_first else ShortcutThink(with_goals, tuple(toolkit.names)),
@@ -133,6 +148,13 @@ def exempt(settings: Settings, toolkit: Toolkit) -> frozenset[str]:
         return frozenset(settings.exempt_tools)
     here = {tool.name for tool in toolkit.tools if tool.may_repeat}
     return may_repeat() | here | ELSEWHERE
+
+
+def _tools(toolkit: Toolkit, mode: Mode) -> list[Tool]:
+    """Return the tools that a mode offers; all where it would leave none to work with."""
+    tools = [one for one in toolkit.tools if one.name != finish.name]
+    offered = [one for one in tools if mode not in OFFERED or OFFERED[mode](one)]
+    return offered if any(not one.terminal for one in offered) else tools
 
 
 def _rules(settings: Settings, toolkit: Toolkit) -> str:

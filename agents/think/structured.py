@@ -42,6 +42,7 @@ _REPAIR_TEMPERATURE = 0.1
 _ECHO = 2_000
 """Characters of a reply that could not be read, that its repair sees."""
 _NAME_LIMIT = 100
+_SCREENSHOT = "screenshot"
 _ENDS = frozenset({"finish", "finalanswer"})
 """What models also call the action that settles the goal, where no tool has that name."""
 _LETTERS = re.compile(r"[^a-z]+")
@@ -56,7 +57,8 @@ class StructuredThink:
     """Ask for the next step; a reply without an action that can be read is repaired at most twice.
 
     `rules` is the system message, `most` the tokens of one request, `kept` how many of the newest
-    steps stay whole in it. A model that `sees` is given the last picture of the last observation.
+    steps stay whole in it. A model that `sees` is given the last picture of the last observation,
+    one that `asks_to_see` only that of a screenshot.
     """
 
     model: Model
@@ -65,6 +67,7 @@ class StructuredThink:
     most: int = 25_000
     kept: int = 2
     sees: bool = False
+    asks_to_see: bool = False
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the thought as it comes, then what it adds up to."""
@@ -220,7 +223,7 @@ class StructuredThink:
         )
         asked = f"{goal}{steps}\n\n{tail}"
         *earlier, last = conversation(self.rules, told, asked)
-        picture = _last_picture(state) if self.sees else ()
+        picture = _last_picture(state, self.asks_to_see) if self.sees else ()
         return [*earlier, last.model_copy(update={"images": picture})]
 
 
@@ -245,11 +248,14 @@ def _before(plan: GoalPlan | None, most: int) -> str:
     return "\n\n".join(parts)
 
 
-def _last_picture(state: State) -> tuple[Image, ...]:
+def _last_picture(state: State, is_asked_for: bool) -> tuple[Image, ...]:
     """Return the last picture of the last observation; an older one shows what is no more."""
-    turns = (turn.last_observation for turn in reversed(state.turns) if turn.is_observed)
-    last = next(turns, None)
-    return () if last is None else last.images[-1:]
+    turn = next((turn for turn in reversed(state.turns) if turn.is_observed), None)
+    if turn is None or turn.last_observation is None:
+        return ()
+    if is_asked_for and not (turn.calls and _SCREENSHOT in turn.calls[-1].tool):
+        return ()
+    return turn.last_observation.images[-1:]
 
 
 def _warning(state: State) -> bool:

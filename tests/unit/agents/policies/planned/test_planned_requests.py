@@ -12,11 +12,11 @@ from agents.model.model import Model
 from agents.policies import build
 from agents.policies.context import Parts
 from agents.policies.spec import Limits, PolicySpec
-from agents.providers.base import ModelRequest
 from agents.providers.scripted import ScriptedProvider
 from agents.tools.spec import Tool, tool
 from agents.tools.toolkit import Toolkit
 from tests.unit.agents.policies.planned.replies import DONE, asked, step
+from tests.unit.agents.policies.planned.watched import Watched
 
 Play = Callable[..., Any]
 
@@ -35,18 +35,6 @@ def look(at: int) -> Iterator[str | Image]:
 
 
 PICTURES = ("AAAA", "BBBB")
-
-
-class Watched(ScriptedProvider):
-    """A scripted model that notes which pictures it is shown."""
-
-    def __init__(self, *script: str) -> None:
-        super().__init__([{"say": entry} for entry in script])
-        self.shown: list[list[str]] = []
-
-    def body(self, request: ModelRequest) -> str:
-        self.shown.append([image.data for m in request.messages for image in m.images])
-        return super().body(request)
 
 
 @pytest.mark.parametrize(
