@@ -33,17 +33,21 @@ TurnChange = Literal[
     "action.completed",
     "approval.requested",
     "approval.decided",
-    "turn.completed",
 ]
 
 
 class TurnShown(TypedDict):
-    """A turn is another than it was; `html` is the whole of it.
-
-    `plan` is the HTML of the run's plan, where the turn changed it.
-    """
+    """A turn is another than it was; `html` is the whole of it."""
 
     type: TurnChange
+    index: int
+    html: str
+
+
+class TurnCompleted(TypedDict):
+    """A turn will not change any more; `plan` is the run's plan, where the turn changed that."""
+
+    type: Literal["turn.completed"]
     index: int
     html: str
     plan: NotRequired[str]
@@ -105,6 +109,7 @@ Event = (
     | RunWaiting
     | RunPaused
     | TurnShown
+    | TurnCompleted
     | ActionStarted
     | Delta
     | RunInterrupted

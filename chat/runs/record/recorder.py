@@ -234,7 +234,7 @@ class Recorder:
         self._store_turn(turn, reserved, self._changed())
         count_turn(turn)
         self._turn = None
-        self._channel.put_reserved(reserved, self._events.of("turn.completed", turn))
+        self._channel.put_reserved(reserved, self._events.completed(turn))
 
     def _cut_off_turn(self) -> Turn | None:
         turn = self._turn

@@ -86,8 +86,8 @@ def test_a_worker_that_takes_over_goes_on_with_the_plan_that_was_shown(
 
     told = TurnEvents(run, before)
 
-    assert "2 of 2 goals reached" in told.of("turn.completed", last)["plan"]
-    assert "plan" not in told.of("turn.completed", last)
+    assert "2 of 2 goals reached" in told.completed(last)["plan"]
+    assert "plan" not in told.completed(last)
 
 
 def test_a_stranger_is_shown_no_plan(client: Client, bob: User, asked: Callable[..., Run]) -> None:

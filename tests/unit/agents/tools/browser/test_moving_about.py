@@ -100,7 +100,8 @@ def test_a_page_is_shown_as_a_picture_where_it_changed(kit: Toolkit, site: Any) 
 
 
 def test_nothing_moves_before_a_page_is_open(kit: Toolkit) -> None:
-    for name, inputs in (("scroll", {}), ("back", {}), ("press", {"key": "Enter"})):
+    moves: dict[str, dict[str, Any]] = {"scroll": {}, "back": {}, "press": {"key": "Enter"}}
+    for name, inputs in moves.items():
         seen = call(kit, name, **inputs)
         assert (seen.error, "use browser_goto first" in seen.text) == ("ToolFailed", True)
 
