@@ -11,6 +11,7 @@ from chat.stream.server_events import (
     Event,
     ObservationDelta,
     ThoughtDelta,
+    TurnCompleted,
     TurnShown,
 )
 from chat.stream.streams import StreamId
@@ -67,7 +68,7 @@ def test_a_reserved_frame_comes_after_what_was_put_before_it() -> None:
     channel.put(said("a"))
     reserved = channel.reserve()
     assert sent(channel) == [("2-1", [said("a")])]
-    channel.put_reserved(reserved, TurnShown(type="turn.completed", index=0, html=""))
+    channel.put_reserved(reserved, TurnCompleted(type="turn.completed", index=0, html=""))
     channel.put(said("b"))
     assert [stream_id for stream_id, _ in sent(channel)] == ["2-1", reserved, "2-3"]
 
