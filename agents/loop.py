@@ -21,6 +21,7 @@ from agents.control import Control
 from agents.errors import (
     AgentError,
     ConfigurationError,
+    ContextOverflow,
     ErrorKind,
     Interrupted,
     OutOfBudget,
@@ -78,19 +79,22 @@ def _steps(policy: Policy, state: State, control: Control) -> Iterator[Event]:
                 yield TurnCompleted(turn=state.turns[-1])
         state.halted = decision.reason
     except OutOfBudget as error:
-        yield from _without_budget(error, state)
+        yield from _cut_off(error, state)
         state.halted = EndReason.BUDGET
+    except ContextOverflow as error:
+        yield from _cut_off(error, state)
+        state.halted = EndReason.PROVIDER
     yield from policy.summarize(state)
 
 
-def _without_budget(error: OutOfBudget, state: State) -> Iterator[Event]:
-    """Complete the turn in which a call could not be paid for any more."""
+def _cut_off(error: OutOfBudget | ContextOverflow, state: State) -> Iterator[Event]:
+    """Complete the turn in which a call could not be paid for, or was too long for the model."""
     if not state.is_open:
         return
     yield from _said(state)
     while not state.turns[-1].is_observed and not state.final_answer:
         shown = state.draft.output(state.turns[-1].position) or str(error)
-        yield Observed(observation=Observation(text=shown, error=ErrorKind.OUT_OF_BUDGET))
+        yield Observed(observation=Observation(text=shown, error=error.kind))
     yield TurnCompleted(turn=state.turns[-1])
 
 

@@ -59,10 +59,14 @@ class Summarize(Protocol):
 
 @dataclass(frozen=True)
 class Policy:
-    """The four parts that the loop composes; a declared one is named by its declaration."""
+    """The four parts that the loop composes; a declared one is named by its declaration.
+
+    `reads_on` says that a model that is told of an observation may still call a tool.
+    """
 
     think: Think
     act: Act
     decide: Decide
     summarize: Summarize
     name: str = ""
+    reads_on: bool = True

@@ -22,6 +22,12 @@ REMEMBERED = 5
 """How many earlier exchanges of a conversation a policy is told of."""
 
 
+class Excerpt(Observation):
+    """An observation of which a model is `told` less than all; `text` is whole."""
+
+    told: str
+
+
 @dataclass
 class Draft:
     """What has been said of parts that are not complete yet, so that a halt loses none of it.
@@ -48,6 +54,11 @@ class Draft:
                 self.outputs.setdefault(_place(position, open_at), []).append(text)
             case Observed(position=position):
                 self.outputs.pop(_place(position, open_at), None)
+
+    def copy(self) -> "Draft":
+        """Return the same, to be gone on with elsewhere."""
+        outputs = {position: [*texts] for position, texts in self.outputs.items()}
+        return Draft([*self.thought], outputs, [*self.answer])
 
     def output(self, position: int | None) -> str:
         """Return what the tool of an action has put out so far."""
@@ -137,6 +148,5 @@ def _place(position: int | None, open_at: int) -> int:
 
 def observed(observation: Observation) -> str:
     """Write an observation as a model reads it; a failure says so and names its kind."""
-    if observation.error is None:
-        return observation.text
-    return f"ERROR: {observation.error}: {observation.text}"
+    text = observation.told if isinstance(observation, Excerpt) else observation.text
+    return text if observation.error is None else f"ERROR: {observation.error}: {text}"

@@ -1,11 +1,11 @@
 """The end of a run: its answer, or the best that can honestly be said without one."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
 from itertools import chain, takewhile
 
-from agents.contracts import Action, EndReason, Message, Outcome, Purpose, Status, Turn
-from agents.errors import ErrorKind, ProviderError
+from agents.contracts import EndReason, Outcome, Purpose, Status
+from agents.errors import ContextOverflow, ErrorKind, ProviderError
 from agents.events import AnswerDelta, Event, RunEnded
 from agents.history.form import is_out_of_form
 from agents.history.fruitless import is_unfilled
@@ -14,8 +14,8 @@ from agents.model.model import Model
 from agents.model.tokens import tokens
 from agents.planning import GoalStatus, goal_plan_of
 from agents.policy import Summarize
+from agents.prompting.compaction import Compaction, Room, history_cost
 from agents.prompting.prompts import conversation, goal_and_transcript, render
-from agents.prompting.window import clamped, with_recent
 from agents.reading.markup.answer_reply import AnswerReader
 from agents.reading.markup.second_look import holds_call
 from agents.state import State
@@ -24,6 +24,9 @@ from agents.text import is_cut_short
 INSUFFICIENT = "ERROR: insufficient data for a reliable answer."
 CUT_OFF = "The model stopped before its answer was complete."
 CALL_LEFT_OUT = "The model asked for a tool in its answer. That call was not carried out."
+_TOO_LONG = (
+    "Stopped because what the model has to be told is longer than it takes, shortened as well."
+)
 _FAILED = "Stopped because one step after the other failed."
 _OUT_OF_FORM = (
     "Stopped because the model did not keep to the form that this policy asks for, three times in "
@@ -60,15 +63,12 @@ class FinalAnswer:
     def _partial(self, state: State) -> Iterator[Event]:
         reason = state.halted or EndReason.TURNS
         message = self._message(reason, state)
-        reader = AnswerReader(
-            lambda text: AnswerDelta(text=text),
-            thinks_first=self.model.asked(Purpose.SUMMARIZE).provider.thinks_first,
-        )
+        said: list[str] = []
         try:
-            yield from self.model.read(reader, self._messages(state), purpose=Purpose.SUMMARIZE)
+            yield from self._asked(state, said)
         except ProviderError as error:
             message = f"{message}{_NO_SUMMARY}{error}"
-        answer = reader.said.text
+        answer = said[-1] if said else ""
         if not answer:
             answer = INSUFFICIENT
             yield AnswerDelta(text=answer)
@@ -78,14 +78,34 @@ class FinalAnswer:
             )
         )
 
-    def _messages(self, state: State) -> list[Message]:
-        return conversation(render("summarize"), state, goal_and_transcript(state))
+    def _read(self, state: State, said: list[str]) -> Generator[Event, None, None]:
+        reader = AnswerReader(
+            lambda text: AnswerDelta(text=text),
+            thinks_first=self.model.asked(Purpose.SUMMARIZE).provider.thinks_first,
+        )
+        messages = conversation(render("summarize"), state, goal_and_transcript(state))
+        try:
+            yield from self.model.read(reader, messages, purpose=Purpose.SUMMARIZE)
+        finally:
+            said.append(reader.said.text)
+
+    def _asked(self, state: State, said: list[str]) -> Generator[Event, None, None]:
+        """Ask; where that is more than the model takes, once more with half of it."""
+        try:
+            yield from self._read(state, said)
+        except ContextOverflow:
+            if any(said):
+                raise
+            room = Room(history_cost(state.history) // 2, tokens(state.transcript()) // 2)
+            yield from self._read(Compaction()(state, room), said)
 
     def _message(self, reason: EndReason, state: State) -> str:
         if reason is EndReason.REPEATS:
             return "Stopped because the same action was repeated without anything new."
         if reason is EndReason.BUDGET:
             return self.model.budget.used
+        if reason is EndReason.PROVIDER:
+            return _TOO_LONG
         if reason is EndReason.FAILURES:
             return _why_failed(state)
         return f"Ran out of turns ({len(state.turns)} of {self.max_turns})."
@@ -135,7 +155,7 @@ class ExplainedSummary:
     """End a run that gave up as failed, and say of one that was halted what halted it.
 
     What its goals have reached by then is kept as a partial answer. The wrapped summary sees a run
-    whose observations fit into `most` tokens.
+    that fits into `most` tokens.
     """
 
     summarize: Summarize
@@ -152,10 +172,9 @@ class ExplainedSummary:
             yield event
 
     def _short(self, state: State) -> State:
-        most = max(100, self.most // max(1, len(state.turns)))
-        return replace(
-            with_recent(state, self.most // 4), turns=[_clamped(turn, most) for turn in state.turns]
-        )
+        room = Room(self.most // 4, self.most - self.most // 4)
+        compaction = Compaction()
+        return state if compaction.fits(state, room) else compaction(state, room)
 
 
 def _has_dropped(state: State) -> bool:
@@ -204,19 +223,6 @@ def _explained(outcome: Outcome, message: str) -> Outcome:
     """Return the outcome with what halted the run; a failed summary stays told after it."""
     _, mark, failure = outcome.message.partition(_NO_SUMMARY)
     return outcome.model_copy(update={"message": f"{message}{mark}{failure}"})
-
-
-def _clamped(turn: Turn, most: int) -> Turn:
-    actions = tuple(_shortened(action, most // len(turn.actions)) for action in turn.actions)
-    return turn if actions == turn.actions else turn.model_copy(update={"actions": actions})
-
-
-def _shortened(action: Action, most: int) -> Action:
-    seen = action.observation
-    if seen is None or tokens(seen.text) <= most:
-        return action
-    short = seen.model_copy(update={"text": clamped(seen.text, most)})
-    return action.model_copy(update={"observation": short})
 
 
 def _as_partial(outcome: Outcome, state: State) -> Outcome:

@@ -24,6 +24,7 @@ from agents.errors import (
     UnknownProvider,
 )
 from agents.model.slots import Quota, Slots
+from agents.providers.abilities import Abilities
 from agents.providers.base import IsShown, ModelRequest, Provider, Reply, not_shown
 
 LIMIT = 5
@@ -234,6 +235,15 @@ class Managed(Provider):
     def context_length(self) -> int | None:
         """Return how many tokens the model takes."""
         return self._provider.context_length
+
+    @property
+    def abilities(self) -> Abilities:
+        """Return what is known by now of what the model can."""
+        return self._provider.abilities
+
+    def learn(self, control: Control) -> None:
+        """Ask the server what the model can; that takes no slot."""
+        self._provider.learn(control)
 
     def leave_out(self, parameters: Collection[str]) -> None:
         """Ask without these parameters from now on."""

@@ -12,6 +12,7 @@ from agents.errors import (
     ProviderSlow,
     ProviderUnreachable,
 )
+from agents.providers.abilities import Abilities
 from agents.providers.base import IsShown, ModelRequest, Provider, Reply, not_shown
 
 PASSED_ON = (ProviderUnreachable, ProviderBusy, ProviderSilent, ProviderSlow)
@@ -99,6 +100,15 @@ class Seconded(Provider):
     def context_length(self) -> int | None:
         """Return how many tokens the model takes that is asked now."""
         return self.asked.context_length
+
+    @property
+    def abilities(self) -> Abilities:
+        """Return what is known of the model that is asked now."""
+        return self.asked.abilities
+
+    def learn(self, control: Control) -> None:
+        """Ask the server of who is asked now what the model can."""
+        self.asked.learn(control)
 
     def close(self) -> None:
         """Let go of all."""

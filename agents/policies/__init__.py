@@ -17,6 +17,7 @@ from agents.policies import (  # noqa: F401 (each declares itself)
 )
 from agents.policies.context import Parts
 from agents.policies.declared import POLICIES
+from agents.policies.in_window import in_window
 from agents.policies.spec import PolicySpec
 from agents.policies.with_goal import with_goal
 from agents.policy import Policy
@@ -54,8 +55,8 @@ def build(spec: PolicySpec, parts: Parts) -> Policy:
         answer_tokens=parts.limits.answer_tokens,
     )
     parts = replace(parts, model=model, settings=spec.settings, approve=spec.approve)
-    policy = with_goal(POLICIES[spec.policy])(parts)
-    # Here and nowhere else, so that no policy can forget to fit, to ask, or to count.
+    policy = in_window(with_goal(POLICIES[spec.policy])(parts), model, parts.toolkit)
+    # Here and nowhere else, so that no policy can forget to fit, to shorten, to ask, or to count.
     act = ApprovedAct(policy.act, parts.toolkit, parts.ask, parts.approve, OWN_STEPS)
     think = FittedThink(
         RepeatsTold(policy.think),

@@ -20,5 +20,6 @@ def plan_execute(parts: Parts, _: NoSettings) -> Policy:
         think=PlanThink(parts.model, parts.toolkit),
         act=NamedToolAct(parts.toolkit, parts.model.control),
         decide=react,
+        reads_on=False,
         summarize=PartialSummary(FinalAnswer(parts.model, parts.limits.max_turns)),
     )

@@ -5,6 +5,7 @@ that stays failed fails the run.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from pydantic import Field
@@ -19,6 +20,7 @@ from agents.planning import needs_plan
 from agents.policies.context import Parts
 from agents.policies.declared import policy
 from agents.policy import Policy
+from agents.prompting.compaction import READ_ON
 from agents.prompting.prompts import render
 from agents.summarize import ExplainedSummary, FinalAnswer
 from agents.think.goals import GoalThink
@@ -109,14 +111,15 @@ class Settings(Value):
 def planned(parts: Parts, settings: Settings) -> Policy:
     """Return the policy for one run."""
     model, turns = parts.model, parts.limits.max_turns
-    toolkit = Toolkit([*_tools(parts.toolkit, settings.mode), complete, fail])
+    without = set(parts.toolkit.names) - {one.name for one in _tools(parts.toolkit, settings.mode)}
+    toolkit = Toolkit([complete, fail], base=parts.toolkit, without=without)
     wanted = _WANTED[settings.planning]
     if settings.planning == "auto" and settings.mode in STEP_BY_STEP:
         wanted = _WANTED["never"]
     think = StructuredThink(
         model,
         toolkit,
-        _rules(settings, toolkit),
+        partial(_rules, settings, toolkit),
         most=settings.input_tokens,
         kept=KEPT[settings.mode],
         sees=settings.vision,
@@ -147,7 +150,7 @@ def exempt(settings: Settings, toolkit: Toolkit) -> frozenset[str]:
     if settings.exempt_tools is not None:
         return frozenset(settings.exempt_tools)
     here = {tool.name for tool in toolkit.tools if tool.may_repeat}
-    return may_repeat() | here | ELSEWHERE
+    return may_repeat() | here | ELSEWHERE | {READ_ON}
 
 
 def _tools(toolkit: Toolkit, mode: Mode) -> list[Tool]:

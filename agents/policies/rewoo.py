@@ -40,6 +40,7 @@ def rewoo(parts: Parts, settings: Settings) -> Policy:
         think=EvidenceThink(model, parts.toolkit, settings.max_reflections),
         act=ModelStepAct(NamedToolAct(parts.toolkit, model.control), model, MODEL_STEP),
         decide=react,
+        reads_on=False,
         summarize=_Honest(FinalAnswer(model, turns)),
     )
 

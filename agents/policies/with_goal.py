@@ -71,6 +71,7 @@ def _settled(policy: Policy, settle: ClarifyThink) -> Policy:
         act=_Afterwards(policy.act),
         decide=_FirstDecide(policy.decide),
         summarize=_Afterwards(policy.summarize),
+        reads_on=policy.reads_on,
     )
 
 

@@ -3,6 +3,7 @@
 https://platform.claude.com/docs/en/api/messages and .../build-with-claude/streaming.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,6 +17,9 @@ from agents.providers.wire.remote import RemoteProvider
 from agents.providers.wire.replies import ChunkReader
 from agents.providers.wire.server import Send, Sender
 
+CACHE = "cache_control"
+"""What marks the end of a beginning that the server keeps for the next request."""
+_KEPT = {"type": "ephemeral"}
 VERSION = "2023-06-01"
 MAX_TOKENS = 16_000
 """The tokens of a reply, thinking among them, when nobody sets a limit: this API demands one."""
@@ -59,17 +63,56 @@ class AnthropicProvider(RemoteProvider):
             body["stop_sequences"] = list(request.stop)
         body |= _tools(request, rest)
         if rules:
-            body["system"] = rules
-        body["messages"] = [
-            {"role": "assistant" if of_model else "user", "content": blocks}
-            for of_model, messages in speeches(rest)
-            if (blocks := [block for message in messages for block in _blocks(message)])
-        ]
+            body["system"] = [{"type": "text", "text": rules} | {CACHE: _KEPT}]
+        body["messages"] = _with_breakpoint(
+            [
+                {"role": "assistant" if of_model else "user", "content": blocks}
+                for of_model, messages in speeches(rest)
+                if (blocks := [block for message in messages for block in _blocks(message)])
+            ]
+        )
         return body
+
+    def refused(self, status: int, said: str, posted: dict[str, Any]) -> str | None:
+        """Name the marks of the cache too, which not every server knows that speaks like this."""
+        if status in (400, 422) and CACHE in said and CACHE in json.dumps(posted):
+            return CACHE
+        return super().refused(status, said, posted)
+
+    def without(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
+        """Leave a parameter out, or the marks of the cache wherever they stand."""
+        if parameter != CACHE:
+            return super().without(posted, parameter)
+        left: dict[str, Any] = _unmarked(posted)
+        if isinstance(left.get("system"), list):
+            left["system"] = "".join(block["text"] for block in left["system"])
+        return left
 
     def reply(self, faults: Faults) -> ChunkReader:
         """Return the reader of a message."""
         return MessageReply(faults)
+
+
+def _with_breakpoint(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Mark where what stays ends: before the question, or where calls grow, at the last result.
+
+    The rules, and the tools before them, have a mark of their own.
+    """
+    ends = messages[:-1] if messages and _is_text(messages[-1]) else messages
+    block = ends[-1]["content"][-1] if ends else None
+    if block is not None and block["type"] not in THOUGHTS:
+        ends[-1]["content"][-1] = block | {CACHE: _KEPT}
+    return messages
+
+
+def _is_text(message: dict[str, Any]) -> bool:
+    return all(block["type"] != "tool_result" for block in message["content"])
+
+
+def _unmarked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _unmarked(part) for name, part in value.items() if name != CACHE}
+    return [_unmarked(part) for part in value] if isinstance(value, list) else value
 
 
 def _tools(request: ModelRequest, messages: Sequence[Message]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pydantic import model_validator
 from agents.contracts import Message, Purpose, ToolCall, Usage, Value
 from agents.control import Control
 from agents.errors import ProviderRefused
+from agents.providers.abilities import UNKNOWN, Abilities
 
 UNFIT = re.compile("[\x00\ud800-\udfff]")
 """What no text can hold that is to be stored."""
@@ -173,6 +174,18 @@ class Provider(ABC):
     def context_length(self) -> int | None:
         """Return how many tokens the model takes, request and reply; None while it is not known."""
         return None
+
+    @property
+    def abilities(self) -> Abilities:
+        """Return what is known by now of what the model can."""
+        return UNKNOWN
+
+    def learn(self, control: Control) -> None:
+        """Ask the server what the model can, where that is due, within a second or so.
+
+        A server that does not say so is no fault; only what halts the run is raised.
+        """
+        return
 
     @abstractmethod
     def body(self, request: ModelRequest) -> str:

@@ -9,10 +9,12 @@ from typing import Any
 from urllib.parse import quote
 
 from agents.contracts import Message, Role
+from agents.providers.abilities import Abilities
 from agents.providers.base import CHOICES, ModelRequest
 from agents.providers.chunks.gemini import SIGNATURE, Response
 from agents.providers.dialogue import rules_and_rest, speeches
 from agents.providers.discovery import NO_KEY
+from agents.providers.wire.abilities import Ask, of_entry
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.remote import RemoteProvider
 from agents.providers.wire.replies import ChunkReader
@@ -38,18 +40,29 @@ class GeminiProvider(RemoteProvider):
     @staticmethod
     def sender(base_url: str, key: str) -> Send:
         """Post with the key as a header; it is never put into the address."""
-        headers = {} if key == NO_KEY else {"x-goog-api-key": key}
-        return Sender(base_url, headers)
+        return Sender(base_url, GeminiProvider.headers(key))
+
+    @staticmethod
+    def headers(key: str) -> dict[str, str]:
+        """Return the key as a header, if there is one."""
+        return {} if key == NO_KEY else {"x-goog-api-key": key}
 
     @staticmethod
     def address(base_url: str) -> str:
         """Return the address with a version: v1beta where it names none."""
         return base_url if re.search(r"/v\d\w*$", base_url) else f"{base_url}/v1beta"
 
+    def said_of_model(self, ask: Ask) -> Abilities:
+        """Read the entry of the model."""
+        return of_entry(ask, f"{self._address}{self._place}")
+
     def path(self) -> str:
         """Return the path of the model."""
-        model = self.model if "/" in self.model else f"models/{self.model}"
-        return f"/{quote(model)}:streamGenerateContent?alt=sse"
+        return f"{self._place}:streamGenerateContent?alt=sse"
+
+    @property
+    def _place(self) -> str:
+        return "/" + quote(self.model if "/" in self.model else f"models/{self.model}")
 
     def parameters(self, request: ModelRequest) -> dict[str, Any]:
         """Return the parameters, the rules apart, then user and model in turn."""

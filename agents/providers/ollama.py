@@ -7,10 +7,12 @@ for every thinking model, and counts tokens always.
 from typing import Any
 
 from agents.contracts import Message, Role
+from agents.providers.abilities import Abilities
 from agents.providers.base import ModelRequest
 from agents.providers.chunks.ollama import ChatReply
 from agents.providers.discovery import NO_KEY
 from agents.providers.openai import function_of
+from agents.providers.wire.abilities import Ask, of_show
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.remote import RemoteProvider
 from agents.providers.wire.replies import ChunkReader
@@ -25,13 +27,21 @@ class OllamaProvider(RemoteProvider):
     @staticmethod
     def sender(base_url: str, key: str) -> Send:
         """Post with the key as a bearer token; a server of one's own asks for none."""
-        headers = {} if key == NO_KEY else {"Authorization": f"Bearer {key}"}
-        return Sender(base_url, headers)
+        return Sender(base_url, OllamaProvider.headers(key))
+
+    @staticmethod
+    def headers(key: str) -> dict[str, str]:
+        """Return the key as a bearer token; nothing for a server that asks for none."""
+        return {} if key == NO_KEY else {"Authorization": f"Bearer {key}"}
 
     @staticmethod
     def address(base_url: str) -> str:
         """Return the address, also from one that is given as for the other dialect."""
         return base_url.removesuffix("/v1").removesuffix("/api")
+
+    def said_of_model(self, ask: Ask) -> Abilities:
+        """Have the server show the model."""
+        return of_show(ask, self._address, self.model)
 
     def path(self) -> str:
         """Return the path of chats."""
@@ -39,13 +49,7 @@ class OllamaProvider(RemoteProvider):
 
     def parameters(self, request: ModelRequest) -> dict[str, Any]:
         """Return the options that were asked for, then the messages."""
-        options: dict[str, Any] = {}
-        if request.temperature is not None:
-            options["temperature"] = request.temperature
-        if request.max_tokens is not None:
-            options["num_predict"] = request.max_tokens
-        if request.stop:
-            options["stop"] = list(request.stop)
+        options = self._options(request)
         body: dict[str, Any] = {"model": self.model, "stream": True}
         if options:
             body["options"] = options
@@ -57,6 +61,16 @@ class OllamaProvider(RemoteProvider):
             body["tools"] = [function_of(tool) for tool in request.tools]
         body["messages"] = [_message(message) for message in request.messages]
         return body
+
+    def _options(self, request: ModelRequest) -> dict[str, Any]:
+        """Return what was asked for; the context is named, lest Ollama cut a request to its own."""
+        options = {
+            "temperature": request.temperature,
+            "num_predict": request.max_tokens,
+            "stop": list(request.stop) or None,
+            "num_ctx": self.abilities.context_length,
+        }
+        return {name: value for name, value in options.items() if value is not None}
 
     def reply(self, faults: Faults) -> ChunkReader:
         """Return the reader of a chat's reply."""

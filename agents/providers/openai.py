@@ -10,8 +10,10 @@ from itertools import groupby
 from typing import Any
 
 from agents.contracts import Image, Message, Role
+from agents.providers.abilities import Abilities
 from agents.providers.base import CHOICES, ModelRequest, ToolSchema, encoded
 from agents.providers.chunks.openai import Completion
+from agents.providers.wire.abilities import Ask, of_list
 from agents.providers.wire.faults import Faults, said_in
 from agents.providers.wire.remote import RemoteProvider
 from agents.providers.wire.replies import ChunkReader
@@ -40,6 +42,10 @@ class OpenAIProvider(RemoteProvider):
         from agents.providers.wire.sdk import SdkSender
 
         return SdkSender(base_url, key)
+
+    def said_of_model(self, ask: Ask) -> Abilities:
+        """Read the server's list of models, and llama.cpp's words of itself."""
+        return of_list(ask, self._address, self.model)
 
     def path(self) -> str:
         """Return the path of chat completions."""

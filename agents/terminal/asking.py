@@ -81,18 +81,19 @@ class Asking:
             policy = build(self._spec, parts)
             state = State(question, history)
             with self._stopped_by_signals(control):
-                outcome = self._follow(run(policy, state, control))
+                outcome = self._follow(run(policy, state, control), control)
             plan = goal_plan_of(state.turns)
             self.plan = None if plan is None else plan.model_dump(mode="json")
             return outcome
         finally:
             kit.close()
 
-    def _follow(self, events: Iterator[Event]) -> Outcome:
+    def _follow(self, events: Iterator[Event], control: Control) -> Outcome:
         sink: EventLines | TerminalPage = EventLines(sys.stdout)
         if not self._as_json:
             sink = TerminalPage(sys.stdout, has_colour=self._has_colour)
             if not self._is_introduced:
+                self._provider.learn(control)
                 sink.introduce(self._spec.policy, self._provider)
         self._is_introduced = True
         outcome = Outcome(status=Status.FAILED, reason=EndReason.INTERNAL, message="")

@@ -53,9 +53,10 @@ class TerminalPage:
         self._answer: list[str] = []
 
     def introduce(self, policy: str, provider: Provider) -> None:
-        """Write what runs; the demo model is never taken for another one."""
+        """Write what runs and what its model can; the demo is never taken for another one."""
         demo = " (no model: a rule-based demo)" if provider.name == "demo" else ""
-        self._line(f"{policy} on {provider.name} {provider.model}{demo}", _DIM)
+        can = f" ({told})" if (told := provider.abilities.told) else ""
+        self._line(f"{policy} on {provider.name} {provider.model}{demo}{can}", _DIM)
 
     def show(self, event: Event) -> None:
         """Write what the event adds to the page, at once."""

@@ -5,7 +5,7 @@ The action `complete` with the last goal is the answer; any other action is carr
 
 import json
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 
 from agents.contracts import (
@@ -56,14 +56,14 @@ _LEAST = 500
 class StructuredThink:
     """Ask for the next step; a reply without an action that can be read is repaired at most twice.
 
-    `rules` is the system message, `most` the tokens of one request, `kept` how many of the newest
-    steps stay whole in it. A model that `sees` is given the last picture of the last observation,
-    one that `asks_to_see` only that of a screenshot.
+    `rules` gives the system message, `most` is the tokens of one request, `kept` how many of the
+    newest steps stay whole in it. A model that `sees` is given the last picture of the last
+    observation, one that `asks_to_see` only that of a screenshot.
     """
 
     model: Model
     toolkit: Toolkit
-    rules: str
+    rules: Callable[[], str]
     most: int = 25_000
     kept: int = 2
     sees: bool = False
@@ -207,9 +207,9 @@ class StructuredThink:
 
     def _messages(self, state: State, plan: GoalPlan | None) -> list[Message]:
         """Return the request: what grows comes after what stays, what changes comes last."""
-        goal = enclosed_goal(state)
+        goal, rules = enclosed_goal(state), self.rules()
         told = with_recent(state, int(self.most * _HISTORY_SHARE))
-        spent = tokens(self.rules) + tokens(goal) + _PLAN_TOKENS + self.sees * _PICTURE_TOKENS
+        spent = tokens(rules) + tokens(goal) + _PLAN_TOKENS + self.sees * _PICTURE_TOKENS
         before = _before(plan, self.most)
         spent += tokens(before)
         spent += sum(tokens(exchange.question + exchange.answer) for exchange in told.history)
@@ -222,7 +222,7 @@ class StructuredThink:
             is_first=not steps,
         )
         asked = f"{goal}{steps}\n\n{tail}"
-        *earlier, last = conversation(self.rules, told, asked)
+        *earlier, last = conversation(rules, told, asked)
         picture = _last_picture(state, self.asks_to_see) if self.sees else ()
         return [*earlier, last.model_copy(update={"images": picture})]
 

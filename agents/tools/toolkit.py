@@ -4,7 +4,7 @@ import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from typing import Any
 
 from agents.contracts import Image, Observation, ToolCall
@@ -32,13 +32,27 @@ class Toolkit:
     """Hold the tools that a run may call, each under one name.
 
     Names are compared as models write them: any case, spaces or hyphens for underscores, with
-    quotes, brackets or a call's parentheses around.
+    quotes, brackets or a call's parentheses around. The tools of `base` come first, those that it
+    gets or loses later as well, but for the names that stand in `without`.
     """
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
-        self._tools: dict[str, Tool] = {}
+    def __init__(
+        self,
+        tools: Iterable[Tool] = (),
+        base: "Toolkit | None" = None,
+        without: Collection[str] = (),
+    ) -> None:
+        self._base, self._without = base, without
+        self._own: dict[str, Tool] = {}
         for tool in tools:
             self.register(tool)
+
+    @property
+    def _tools(self) -> dict[str, Tool]:
+        if self._base is None:
+            return self._own
+        shared = self._base._tools.items()
+        return {key: tool for key, tool in shared if tool.name not in self._without} | self._own
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -59,7 +73,7 @@ class Toolkit:
             raise ConfigurationError(f"{tool.name!r} cannot be a tool's name.")
         if key in self._tools:
             raise ConfigurationError(f"Tool {tool.name!r} is already registered.")
-        self._tools[key] = tool
+        self._own[key] = tool
 
     def replace(self, tools: Iterable[Tool]) -> None:
         """Hold these tools instead, from the next prompt and call on; what was held is let go of.
@@ -69,7 +83,7 @@ class Toolkit:
         new = Toolkit(tools)
         kept = set(map(id, new.tools))
         Toolkit(tool for tool in self.tools if id(tool) not in kept).close()
-        self._tools = new._tools
+        self._own = new._own
 
     def close(self) -> None:
         """Let go of what the tools hold from call to call; they may be called again."""

@@ -4,10 +4,12 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import Collection
+from functools import partial
 from typing import Any, ClassVar
 
 from agents.control import Control
 from agents.errors import ContextOverflow
+from agents.providers.abilities import UNKNOWN, Abilities
 from agents.providers.base import (
     TOOLS,
     IsShown,
@@ -19,6 +21,7 @@ from agents.providers.base import (
 )
 from agents.providers.choice import Credentials
 from agents.providers.vendors import VENDORS, RemoteName
+from agents.providers.wire.abilities import Ask
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.output_bound import is_bound, refused_bound, within
 from agents.providers.wire.replies import ChunkReader, read_reply
@@ -53,12 +56,11 @@ class RemoteProvider(Provider):
         self.name = credentials.name or self.dialect
         self.model = credentials.model
         self.base_url = credentials.base_url
+        self._address = self.address(credentials.base_url.rstrip("/"))
         self._server = shared(
-            self.address(credentials.base_url.rstrip("/")),
-            credentials.api_key,
-            self.sender,
-            self._faults(credentials),
+            self._address, credentials.api_key, self.sender, self._faults(credentials)
         )
+        self._key = credentials.api_key
 
     @staticmethod
     @abstractmethod
@@ -69,6 +71,15 @@ class RemoteProvider(Provider):
     def address(base_url: str) -> str:
         """Return the address that the path follows, from the one that was given."""
         return base_url
+
+    @staticmethod
+    def headers(key: str) -> dict[str, str]:
+        """Return what says who asks, for questions about a model."""
+        return {"Authorization": f"Bearer {key}"}
+
+    def said_of_model(self, ask: Ask) -> Abilities:
+        """Ask the server what the model can, in its own way, and read what it says."""
+        return UNKNOWN
 
     @abstractmethod
     def path(self) -> str:
@@ -127,8 +138,23 @@ class RemoteProvider(Provider):
 
     @property
     def context_length(self) -> int | None:
-        """Return what is known by now of this model of the server."""
-        return self._server.lengths.get(self.model)
+        """Return what a refusal has said of this model, else what the server says of it."""
+        return self._server.lengths.get(self.model) or self.abilities.context_length
+
+    @property
+    def abilities(self) -> Abilities:
+        """Return what the server has said of this model by now."""
+        return self._server.learning.known(self.model)
+
+    def learn(self, control: Control) -> None:
+        """Ask the server what the model can, where that is due; one without tools gets none."""
+        found = self._server.learning.learn(self.model, control, self._asked_of_model)
+        if found.tools is False and not self.refuses(TOOLS):
+            self.leave_out({TOOLS})
+
+    def _asked_of_model(self, ask: Ask) -> Abilities:
+        headers = self.headers(self._key.get_secret_value())
+        return self.said_of_model(partial(ask, headers))
 
     def leave_out(self, parameters: Collection[str]) -> None:
         """Ask this model of the server without these parameters from now on."""

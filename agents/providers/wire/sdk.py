@@ -29,6 +29,7 @@ class SdkSender:
     """Post with one key to one server; safe to share between threads."""
 
     def __init__(self, base_url: str, key: str) -> None:
+        self.transport = Transport(base_url, sent_headers=SENT_HEADERS)
         # The SDK's own retries sleep where nothing can halt them.
         self._client = openai.OpenAI(
             base_url=base_url,
@@ -37,9 +38,7 @@ class SdkSender:
             default_headers={"Authorization": f"Bearer {key}"},
             max_retries=0,
             timeout=None,
-            http_client=httpx2.Client(
-                transport=Transport(base_url, sent_headers=SENT_HEADERS), follow_redirects=False
-            ),
+            http_client=httpx2.Client(transport=self.transport, follow_redirects=False),
         )
 
     def __call__(self, path: str, content: bytes) -> httpx2.Response:

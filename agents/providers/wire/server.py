@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import httpcore2
@@ -23,6 +24,7 @@ from agents.errors import (
 )
 from agents.providers.base import IsShown, ParameterRefused
 from agents.providers.wire.faults import Faults
+from agents.providers.wire.learning import Learning
 from agents.providers.wire.pace import PACE
 from agents.providers.wire.transport import Transport, watched
 
@@ -40,8 +42,19 @@ HEADERS = {
     "User-Agent": "turnstone",
 }
 
-Send = Callable[[str, bytes], httpx2.Response]
-"""Post bytes to a path of the server and return the response, an error's as well."""
+
+class Send(Protocol):
+    """Post bytes to a path of the server and return the response, an error's as well."""
+
+    @property
+    def transport(self) -> Transport:
+        """Return the connections to the server."""
+        ...
+
+    def __call__(self, path: str, content: bytes, /) -> httpx2.Response:
+        """Post."""
+        ...
+
 
 Refused = Callable[[int, str, str], tuple[str, str] | None]
 """Read a refusal: its status, its words and what was posted.
@@ -54,7 +67,8 @@ class Server:
     """Post to one server with one key; safe to share between threads.
 
     `unwanted` holds, by model, the parameters that the server has turned out not to take, `lengths`
-    how many tokens it has turned out to take. No message of an error holds the key.
+    how many tokens it has turned out to take, `learning` what it says of its models. No message of
+    an error holds the key.
     """
 
     def __init__(self, send: Send, faults: Faults) -> None:
@@ -63,6 +77,7 @@ class Server:
         self.lengths: dict[str, int] = {}
         self.place = faults.place
         self.faults = faults
+        self.learning = Learning(send.transport)
         self._send = send
 
     @contextmanager
@@ -94,13 +109,13 @@ class Sender:
         httpx2.URL(base_url)
         self._base_url = base_url.rstrip("/")
         self._headers = HEADERS | dict(headers)
-        self._transport = Transport(base_url)
+        self.transport = Transport(base_url)
 
     def __call__(self, path: str, content: bytes) -> httpx2.Response:
         """Post `content` and return the response, an error's as well."""
         url = self._base_url + path
         request = httpx2.Request("POST", url, headers=self._headers, content=content)
-        return self._transport.handle_request(request)
+        return self.transport.handle_request(request)
 
 
 class Pieces:

@@ -26,8 +26,9 @@ Step = bytes | Then | Iterator[bytes]
 class Wire:
     """A server that answers the requests, in order, with exactly these bytes and faults.
 
-    The last answer repeats. `asked` is released once per request; `gone` is set when the other
-    side hangs up while it is held or sent to.
+    The last answer repeats. What a provider asks about a model is in `questions`, and no request.
+    `asked` is released once per request; `gone` is set when the other side hangs up while it is
+    held or sent to.
     """
 
     HOLD = Then.HOLD
@@ -45,6 +46,8 @@ class Wire:
         self._answers: list[tuple[Step, ...]] = []
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
+        self._about: dict[str, bytes] = {}
+        self.questions: list[str] = []
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.connections = 0
         self.asked = threading.Semaphore(0)
@@ -78,6 +81,10 @@ class Wire:
         """Write a whole answer with its length."""
         lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body.encode())}", *headers, "", body]
         return "\r\n".join(lines).encode()
+
+    def tells(self, path: str, body: str, status: str = "200 OK") -> None:
+        """Answer a question about a model at this path so, each time; 404 to all others."""
+        self._about[path] = self.page(status, body)
 
     def answers(self, *steps: Step) -> None:
         self._answers.append(steps)
@@ -122,6 +129,9 @@ class Wire:
         request = _request(connection)
         if request is None:
             return False
+        if (found := self._told(request)) is not None:
+            connection.sendall(found)
+            return True
         with self._lock:
             self.requests.append(request)
             steps = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
@@ -133,6 +143,16 @@ class Wire:
             for piece in (step,) if isinstance(step, bytes) else step:
                 connection.sendall(piece)
         return True
+
+    def _told(self, request: tuple[str, dict[str, Any]]) -> bytes | None:
+        """Return the answer to a question about a model, None for any other request."""
+        method, path, *_ = request[0].split(" ")
+        is_probe = "turnstone" not in request[0]
+        if is_probe or (method == "POST" and not path.endswith("/api/show")):
+            return None
+        with self._lock:
+            self.questions.append(path)
+        return self._about.get(path, self.page("404 Not Found", "{}"))
 
     def _then(self, step: Then, connection: socket.socket) -> None:
         if step is Then.HOLD and not connection.recv(1):

@@ -86,7 +86,8 @@ def test_anthropic_is_told_of_images_and_calls(said_to: "Callable[[RemoteName], 
 
     source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
     picture = {"type": "image", "source": source}
-    assert body["system"] == "Be brief."
+    kept = {"cache_control": {"type": "ephemeral"}}
+    assert body["system"] == [{"type": "text", "text": "Be brief."} | kept]
     assert body["messages"] == [
         {"role": "user", "content": [picture, {"type": "text", "text": "What is this?"}]},
         {
@@ -110,7 +111,7 @@ def test_anthropic_is_told_of_images_and_calls(said_to: "Callable[[RemoteName], 
                     "tool_use_id": "c2",
                     "content": [{"type": "text", "text": "a face"}, picture],
                 },
-                {"type": "text", "text": "Go on."},
+                {"type": "text", "text": "Go on."} | kept,
             ],
         },
     ]
