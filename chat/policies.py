@@ -7,7 +7,7 @@ from django.apps.registry import Apps
 from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 
-from agents.policies import native, planned, reflexion, rewoo, self_repair
+from agents.policies import implicit, native, planned, reflexion, rewoo, self_repair
 from agents.policies.spec import Limits, PolicySpec
 from chat.extensions import extensions
 from chat.models import Origin, Policy, PolicyVersion
@@ -50,7 +50,12 @@ _SEEDS = {
         "Implicit ReAct",
         "Says in plain words what it wants done; the tool that fits is then found, chosen and "
         "filled in for it. Made for more tools than fit into one prompt, and takes more calls.",
-        PolicySpec(policy="implicit", tools=(*TOOLS, ASK), limits=Limits(max_turns=20)),
+        PolicySpec(
+            policy="implicit",
+            tools=(*TOOLS, ASK),
+            limits=Limits(max_turns=20),
+            settings=implicit.Settings().model_dump(),
+        ),
     ),
     "native": _Seed(
         "Native calls",

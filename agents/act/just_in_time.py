@@ -24,6 +24,7 @@ from agents.prompting.prompts import (
 )
 from agents.reading.markup.loose_json import read_loosely
 from agents.reading.structured.choice import read_choice
+from agents.reading.structured.schema import inputs_schema
 from agents.reading.thinking import part_thinking
 from agents.state import State
 from agents.tools.fitting import fit_inputs
@@ -115,16 +116,19 @@ class JustInTimeAct:
         )
         asked = goal_and_transcript(state, between=wanted)
         messages = conversation(render("implicit/fill_inputs"), state, asked)
+        form = inputs_schema(tool.schema)
         for _ in range(tries - 1):
             reply = yield from self.model.complete(
-                messages, purpose=Purpose.FILL_INPUTS, as_json=True
+                messages, purpose=Purpose.FILL_INPUTS, as_json=True, reply_schema=form
             )
             try:
                 return self._read(tool, reply)
             except InvalidInputs as error:
                 messages.append(Message(role=Role.ASSISTANT, content=reply[:_ECHO] or "(empty)"))
                 messages.append(Message(role=Role.USER, content=f"{error} Reply with JSON only."))
-        reply = yield from self.model.complete(messages, purpose=Purpose.FILL_INPUTS, as_json=True)
+        reply = yield from self.model.complete(
+            messages, purpose=Purpose.FILL_INPUTS, as_json=True, reply_schema=form
+        )
         return self._read(tool, reply)
 
     def _read(self, tool: Tool, reply: str) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from agents.errors import (
 from agents.model.delays import delay_after, may_wait
 from agents.model.repeats import REPEATS, Repeats
 from agents.providers.base import (
+    REPLY,
     TOOLS,
     CallDelta,
     Finish,
@@ -126,7 +127,8 @@ class Call:
     def _more(self, item: CallDelta | NativeCall | Finish) -> Iterator[Said]:
         """Record what is no text, and yield what of it is for who asked."""
         if isinstance(item, NativeCall):
-            written = Token(text=f"\n{item.written}\n")
+            is_reply = item.name == REPLY and not self._offers_tools
+            written = Token(text=item.arguments if is_reply else f"\n{item.written}\n")
             self._record.add(written)
             yield item if self._offers_tools else written
             return

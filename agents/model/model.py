@@ -67,7 +67,8 @@ class Model:
 
     A reply may have `thought_tokens`, `answer_tokens` where a person may read it; `max_tokens` is
     for every purpose, and comes first. `instructions` stand in every request, after the rules of
-    the policy. `others` are asked in place of this one, each for its purposes.
+    the policy. `others` are asked in place of this one, each for its purposes. Where it is
+    `structured`, the schema that a reply is wanted in goes with the request.
     """
 
     provider: Provider
@@ -79,6 +80,7 @@ class Model:
     budget: Purse = field(default_factory=Budget)
     instructions: str = ""
     others: Mapping[Purpose, "Model"] = field(default_factory=dict)
+    structured: bool = True
 
     def read(
         self,
@@ -88,6 +90,7 @@ class Model:
         purpose: Purpose,
         as_json: bool = False,
         stop: Sequence[str] = (),
+        reply_schema: dict[str, Any] | None = None,
     ) -> Generator[Event, None, ModelCall]:
         """Yield what `reader` shows of the reply, then the record of the call, and return that.
 
@@ -101,6 +104,7 @@ class Model:
             stop=stop,
             enough=lambda: reader.done,
             is_shown=lambda: is_shown,
+            reply_schema=reply_schema,
         )
         for item in items:
             if not isinstance(item, Token):
@@ -117,11 +121,17 @@ class Model:
         return call
 
     def complete(
-        self, messages: Sequence[Message], *, purpose: Purpose, as_json: bool = False
+        self,
+        messages: Sequence[Message],
+        *,
+        purpose: Purpose,
+        as_json: bool = False,
+        reply_schema: dict[str, Any] | None = None,
     ) -> Generator[ModelCalled, None, str]:
         """Return the whole reply text; use as `reply = yield from model.complete(...)`."""
         reply = ""
-        for item in self.stream(messages, purpose=purpose, as_json=as_json):
+        items = self.stream(messages, purpose=purpose, as_json=as_json, reply_schema=reply_schema)
+        for item in items:
             if isinstance(item, ModelCalled):
                 yield item
                 reply = item.call.reply
@@ -159,7 +169,7 @@ class Model:
             stop=stop,
             temperature=temperature,
             max_tokens=self._most(purpose),
-            reply_schema=reply_schema,
+            reply_schema=reply_schema if self.structured else None,
             tools=tools,
             tool_choice=tool_choice,
         )

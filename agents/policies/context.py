@@ -18,6 +18,13 @@ from agents.tools.toolkit import Toolkit
 Settings = TypeVar("Settings", bound=Value)
 
 
+STRUCTURED = (
+    "Ask the model's server to let the model write only replies of the form that is wanted. A "
+    "server that cannot is asked in the best way that it knows."
+)
+"""What the setting `structured` does, under each policy that wants JSON."""
+
+
 class NoSettings(Value):
     """The settings of a policy that has none."""
 

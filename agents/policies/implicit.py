@@ -1,12 +1,14 @@
 """The implicit reasoner: the model says in plain words what to do; a tool is found for it."""
 
+from dataclasses import replace
+
 from pydantic import Field
 
 from agents.act.just_in_time import JustInTimeAct
 from agents.contracts import Value
 from agents.decide import FormLimit, FruitlessLimit, RepeatLimit, react
 from agents.history.fruitless import MOST
-from agents.policies.context import Parts
+from agents.policies.context import STRUCTURED, Parts
 from agents.policies.declared import policy
 from agents.policy import Policy
 from agents.summarize import FinalAnswer
@@ -23,15 +25,17 @@ class Settings(Value):
         description="Model calls in a row that may come to no step that is carried out; "
         "thoughts, choices of a tool and inputs count alike.",
     )
+    structured: bool = Field(default=True, description=STRUCTURED)
 
 
 @policy("implicit", Settings)
 def implicit(parts: Parts, settings: Settings) -> Policy:
     """Return the policy for one run."""
+    model = replace(parts.model, structured=settings.structured)
     most = settings.max_fruitless
     return Policy(
-        think=NodeThink(parts.model, parts.toolkit),
-        act=JustInTimeAct(parts.model, parts.toolkit, most),
+        think=NodeThink(model, parts.toolkit),
+        act=JustInTimeAct(model, parts.toolkit, most),
         decide=FruitlessLimit(FormLimit(RepeatLimit(react)), most),
         summarize=FinalAnswer(parts.model, parts.limits.max_turns),
     )

@@ -5,6 +5,7 @@ that stays failed fails the run.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -17,7 +18,7 @@ from agents.contracts import EndReason, Observation, Value
 from agents.decide import AdaptsPlan, FailureLimit, NoUnreadable, RepeatLimit, SameToolLimit, react
 from agents.errors import ErrorKind
 from agents.planning import needs_plan
-from agents.policies.context import Parts
+from agents.policies.context import STRUCTURED, Parts
 from agents.policies.declared import policy
 from agents.policy import Policy
 from agents.prompting.compaction import READ_ON
@@ -83,6 +84,7 @@ class Settings(Value):
     given the last picture of a page, in a mode that reads only where it asked for one.
     `input_tokens` is the size of a request at most. `exempt_tools` may be
     used more than `max_same_tool` times in a row; None are those that say so of themselves.
+    `structured` asks the server to keep replies to their form, each tool's own inputs among it.
     """
 
     mode: Mode = Field(default="auto", description="The kind of work that it is made for.")
@@ -105,12 +107,14 @@ class Settings(Value):
     max_adaptations: int = Field(
         default=2, ge=0, le=20, description="How often the plan may be adapted to a failed goal."
     )
+    structured: bool = Field(default=True, description=STRUCTURED)
 
 
 @policy("planned", Settings)
 def planned(parts: Parts, settings: Settings) -> Policy:
     """Return the policy for one run."""
-    model, turns = parts.model, parts.limits.max_turns
+    model = replace(parts.model, structured=settings.structured)
+    turns = parts.limits.max_turns
     without = set(parts.toolkit.names) - {one.name for one in _tools(parts.toolkit, settings.mode)}
     toolkit = Toolkit([complete, fail], base=parts.toolkit, without=without)
     wanted = _WANTED[settings.planning]
@@ -124,6 +128,7 @@ def planned(parts: Parts, settings: Settings) -> Policy:
         kept=KEPT[settings.mode],
         sees=settings.vision,
         asks_to_see=settings.mode in READING,
+        is_tree=settings.strategy == "tree_of_thought",
     )
     stepwise = ReflectiveThink(think, model) if settings.strategy == "react_plus" else think
     settling = GoalAct(NamedToolAct(toolkit, model.control), settings.max_adaptations)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agents.contracts import Image, Message, Role
-from agents.providers.base import CHOICES, ModelRequest
-from agents.providers.chunks.anthropic import REPLY, THOUGHTS, MessageReply
+from agents.providers.base import CHOICES, REPLY, ModelRequest
+from agents.providers.chunks.anthropic import THOUGHTS, MessageReply
 from agents.providers.dialogue import rules_and_rest, speeches
 from agents.providers.discovery import NO_KEY
 from agents.providers.wire.faults import Faults
@@ -74,10 +74,13 @@ class AnthropicProvider(RemoteProvider):
         return body
 
     def refused(self, status: int, said: str, posted: dict[str, Any]) -> str | None:
-        """Name the marks of the cache too, which not every server knows that speaks like this."""
-        if status in (400, 422) and CACHE in said and CACHE in json.dumps(posted):
+        """Name the marks of the cache and the choice of a tool, which not every server takes."""
+        is_faulty = status in (400, 422)
+        if is_faulty and CACHE in said and CACHE in json.dumps(posted):
             return CACHE
-        return super().refused(status, said, posted)
+        found = super().refused(status, said, posted)
+        is_choice = is_faulty and "tool_choice" in posted and "tool_choice" in said
+        return "tool_choice" if found is None and is_choice else found
 
     def without(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
         """Leave a parameter out, or the marks of the cache wherever they stand."""

@@ -36,6 +36,8 @@ class ToolSchema(Value):
     strict: bool = False
 
 
+REPLY = "reply_in_json"
+"""The tool whose arguments are the reply, where its schema can be told in no other way."""
 TOOLS = "tools"
 """The parameter that offers tools, by whatever name; a request for calls cannot do without it."""
 CHOICES = ("auto", "required", "none")

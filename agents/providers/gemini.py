@@ -24,7 +24,9 @@ from agents.providers.wire.server import Send, Sender
 UNSIGNED = "skip_thought_signature_validator"
 """The documented signature of a call that the model is told of and did not make in this request."""
 _REFUSALS = {
-    "responseSchema": re.compile(r"response_?schema", re.IGNORECASE),
+    "responseSchema": re.compile(
+        r"response_?schema|specified schema|too many states", re.IGNORECASE
+    ),
     "thinkingConfig": re.compile(r"thinking|thought", re.IGNORECASE),
     "responseMimeType": re.compile(r"response_?mime_?type|json mode", re.IGNORECASE),
     "systemInstruction": re.compile(r"system_?instruction|developer instruction", re.IGNORECASE),
@@ -77,7 +79,7 @@ class GeminiProvider(RemoteProvider):
         if request.as_json or request.reply_schema is not None:
             settings["responseMimeType"] = "application/json"
         if request.reply_schema is not None:
-            settings["responseSchema"] = simplified(request.reply_schema)
+            settings["responseSchema"] = _ordered(simplified(request.reply_schema))
         body: dict[str, Any] = {"generationConfig": settings, **_tools(request)}
         if rules:
             body["systemInstruction"] = {"parts": [{"text": rules}]}
@@ -138,6 +140,12 @@ class GeminiProvider(RemoteProvider):
         generation = re.search(r"gemini-(\d+)", self.model)
         signs = generation is not None and int(generation[1]) >= 3
         return {SIGNATURE: UNSIGNED} if signs else {}
+
+
+def _ordered(schema: dict[str, Any]) -> dict[str, Any]:
+    """Say the order of the fields: without it, they come by their names, the answer first."""
+    fields = list(schema.get("properties", ()))
+    return schema | {"propertyOrdering": fields} if len(fields) > 1 else schema
 
 
 def _tools(request: ModelRequest) -> dict[str, Any]:

@@ -4,6 +4,7 @@ https://docs.ollama.com/api/chat. Ollama speaks OpenAI's dialect too; this one t
 for every thinking model, and counts tokens always.
 """
 
+import re
 from typing import Any
 
 from agents.contracts import Message, Role
@@ -17,6 +18,10 @@ from agents.providers.wire.faults import Faults
 from agents.providers.wire.remote import RemoteProvider
 from agents.providers.wire.replies import ChunkReader
 from agents.providers.wire.server import Send, Sender
+
+FORMAT_SCHEMA = "format schema"
+"""What versions before 0.5 refuse, which know a format by its name alone."""
+_FORMAT = re.compile(r"\bformat\b|grammar|schema", re.IGNORECASE)
 
 
 class OllamaProvider(RemoteProvider):
@@ -75,6 +80,19 @@ class OllamaProvider(RemoteProvider):
     def reply(self, faults: Faults) -> ChunkReader:
         """Return the reader of a chat's reply."""
         return ChatReply(faults)
+
+    def refused(self, status: int, said: str, posted: dict[str, Any]) -> str | None:
+        """Name the format: a schema first, then any."""
+        if status in (400, 422, 500) and "format" in posted and _FORMAT.search(said):
+            return FORMAT_SCHEMA if isinstance(posted["format"], dict) else "format"
+        return super().refused(status, said, posted)
+
+    def without(self, posted: dict[str, Any], parameter: str) -> dict[str, Any]:
+        """Leave a parameter out, or ask for JSON of any form."""
+        if parameter == FORMAT_SCHEMA:
+            is_schema = isinstance(posted.get("format"), dict)
+            return posted | ({"format": "json"} if is_schema else {})
+        return super().without(posted, parameter)
 
 
 def _message(message: Message) -> dict[str, Any]:

@@ -11,14 +11,14 @@ from typing import Any
 
 from agents.contracts import Image, Message, Role
 from agents.providers.abilities import Abilities
-from agents.providers.base import CHOICES, ModelRequest, ToolSchema, encoded
+from agents.providers.base import CHOICES, REPLY, TOOLS, ModelRequest, ToolSchema, encoded
 from agents.providers.chunks.openai import Completion
 from agents.providers.wire.abilities import Ask, of_list
 from agents.providers.wire.faults import Faults, said_in
 from agents.providers.wire.remote import RemoteProvider
 from agents.providers.wire.replies import ChunkReader
 from agents.providers.wire.server import Send
-from agents.providers.wire.strict import strictly
+from agents.providers.wire.strict import strict_reply, strictly
 
 REPEATED_ROLES = "repeated roles"
 """What DeepSeek-R1 and some chat templates refuse: two messages of one speaker in a row."""
@@ -26,7 +26,17 @@ JSON_SCHEMA = "json_schema"
 """The form of a reply that more servers know as `json_object`, without the schema."""
 STRICT = "strict"
 """What lets the model write no call but such as the tool's schema has."""
-_SCHEMA = re.compile(r"response_format|json_schema", re.IGNORECASE)
+STRICT_REPLY = "strict_reply"
+"""What lets the model write no reply but such as the schema has; not every schema can be so."""
+FORMAT = "response_format"
+_SCHEMA = re.compile(r"response_format|json_schema|grammar|schema", re.IGNORECASE)
+_NOT_STRICT = re.compile(r"\bstrict\b|invalid schema|additionalProperties", re.IGNORECASE)
+_NO_FORMAT = re.compile(
+    r"response_format\W{0,3}(?: is| are|:)? (?:not|un\w+|extra)"
+    r"|(?:not support|un\w+|no)[^.]{0,30}\bresponse_format\b",
+    re.IGNORECASE,
+)
+_KINDS = re.compile(r"json_schema|json_object|response_format\.|\btype\b")
 _ALTERNATE = re.compile(r"successive user or assistant messages|roles must alternate")
 
 
@@ -64,17 +74,26 @@ class OpenAIProvider(RemoteProvider):
             body["max_tokens"] = request.max_tokens
         if request.stop:
             body["stop"] = list(request.stop)
-        if request.reply_schema is not None:
-            named = {"name": "reply", "schema": request.reply_schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": named}
-        elif request.as_json:
-            body["response_format"] = {"type": "json_object"}
+        body |= self._form(request)
         if request.tools:
             body["tools"] = [_strict_function_of(tool) for tool in request.tools]
         if request.tools and request.tool_choice != "auto":
             body["tool_choice"] = _choice(request.tool_choice)
         body["messages"] = list(_messages(request.messages))
         return body
+
+    def _form(self, request: ModelRequest) -> dict[str, Any]:
+        """Return what asks for JSON, in the best way that the server has not refused."""
+        schema = request.reply_schema
+        if schema is not None and not self.refuses(JSON_SCHEMA) and not self.refuses(FORMAT):
+            strict = strict_reply(schema)
+            named = {"schema": schema} if strict is None else {"schema": strict, STRICT: True}
+            return {FORMAT: {"type": JSON_SCHEMA, JSON_SCHEMA: {"name": "reply", **named}}}
+        if (schema is not None or request.as_json) and not self.refuses(FORMAT):
+            return {FORMAT: {"type": "json_object"}}
+        if schema is not None and not request.tools and not self.refuses(TOOLS):
+            return _forced(strict_reply(schema) or schema)
+        return {}
 
     def reply(self, faults: Faults) -> ChunkReader:
         """Return the reader of a chat completion."""
@@ -93,6 +112,13 @@ class OpenAIProvider(RemoteProvider):
         if parameter == JSON_SCHEMA:
             is_one = posted.get("response_format", {}).get("type") == JSON_SCHEMA
             return posted | ({"response_format": {"type": "json_object"}} if is_one else {})
+        if parameter == STRICT_REPLY:
+            return posted | _form_without_strict(posted)
+        if parameter == FORMAT and TOOLS not in posted and not self.refuses(TOOLS):
+            schema = posted.get(FORMAT, {}).get(JSON_SCHEMA, {}).get("schema")
+            others = {name: value for name, value in posted.items() if name != FORMAT}
+            messages = {"messages": others.pop("messages")}
+            return others | ({} if schema is None else _forced(schema)) | messages
         if parameter == STRICT:
             return posted | (
                 {"tools": _without_strict(posted["tools"])} if "tools" in posted else {}
@@ -126,8 +152,11 @@ def refused_parameter(status: int, body: str, posted: dict[str, Any]) -> str | N
 
 def _named(body: str, posted: dict[str, Any]) -> str | None:
     """Return what a refusal names that is named for nothing else."""
-    if posted.get("response_format", {}).get("type") == JSON_SCHEMA and _SCHEMA.search(body):
-        return JSON_SCHEMA
+    form = posted.get(FORMAT, {})
+    if form.get("type") == JSON_SCHEMA and _SCHEMA.search(body):
+        if STRICT in form[JSON_SCHEMA] and _NOT_STRICT.search(body):
+            return STRICT_REPLY
+        return FORMAT if _NO_FORMAT.search(body) and not _KINDS.search(body) else JSON_SCHEMA
     is_strict = any(STRICT in tool["function"] for tool in posted.get("tools", ()))
     if is_strict and re.search(rf"\b{STRICT}\b", body):
         return STRICT
@@ -146,6 +175,20 @@ def _strict_function_of(tool: ToolSchema) -> dict[str, Any]:
     if tool.strict and (inputs := strictly(tool.inputs)) is not None:
         declared["function"] |= {"parameters": inputs, "strict": True}
     return declared
+
+
+def _forced(schema: dict[str, Any]) -> dict[str, Any]:
+    """Ask for a reply by the one tool that takes it."""
+    function = {"name": REPLY, "description": "Give the whole reply.", "parameters": schema}
+    return {"tools": [{"type": "function", "function": function}], "tool_choice": _choice(REPLY)}
+
+
+def _form_without_strict(posted: dict[str, Any]) -> dict[str, Any]:
+    named = posted.get(FORMAT, {}).get(JSON_SCHEMA)
+    if named is None:
+        return {}
+    left = {name: value for name, value in named.items() if name != STRICT}
+    return {FORMAT: {"type": JSON_SCHEMA, JSON_SCHEMA: left}}
 
 
 def _without_strict(tools: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

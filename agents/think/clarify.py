@@ -13,6 +13,7 @@ from agents.contracts import Purpose, Thought, ThoughtKind, Turn
 from agents.events import AnswerDelta, Event, ThoughtCompleted, ThoughtDelta
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, enclosed_goal, render
+from agents.reading.structured.schema import SETTLED
 from agents.reading.thinking import part_thinking
 from agents.state import State
 from agents.text import storable, unfenced
@@ -48,7 +49,9 @@ class ClarifyThink:
             offset=f"{now:%z}",
         )
         messages = conversation(rules, state, enclosed_goal(state))
-        reply = yield from self.model.complete(messages, purpose=Purpose.SETTLE_GOAL, as_json=True)
+        reply = yield from self.model.complete(
+            messages, purpose=Purpose.SETTLE_GOAL, as_json=True, reply_schema=SETTLED
+        )
         node = _node(reply, state.goal)
         yield ThoughtDelta(text=node.text)
         if node.answer:

@@ -21,6 +21,7 @@ from agents.policy import Decide, Think
 from agents.prompting.prompts import conversation, enclosed_goal, render
 from agents.prompting.window import Window, clamped, with_recent
 from agents.reading.prose import Whole
+from agents.reading.structured.schema import NEW_GOALS, PHASES
 from agents.state import State, observed
 from agents.think.goal_reply import read_goals, read_plan
 from agents.tools.finishing import FAIL
@@ -75,7 +76,9 @@ class GoalThink:
         reader = Whole()
         plan = fallback_plan(state.goal[:_DESCRIPTION])
         try:
-            yield from self.model.read(reader, messages, purpose=Purpose.PLAN_GOALS, as_json=True)
+            yield from self.model.read(
+                reader, messages, purpose=Purpose.PLAN_GOALS, as_json=True, reply_schema=PHASES
+            )
             plan = _plan_in(reader.said, plan)
             yield ThoughtDelta(text=plan.told())
         except ProviderError as error:
@@ -98,7 +101,9 @@ class GoalThink:
         """Yield the plan with other goals; where there are none, the run fails with its goal."""
         rules = render("planned/adapt", tools=self.toolkit.describe())
         reader, messages = Whole(), self._about(state, plan, rules)
-        yield from self.model.read(reader, messages, purpose=Purpose.ADAPT_PLAN, as_json=True)
+        yield from self.model.read(
+            reader, messages, purpose=Purpose.ADAPT_PLAN, as_json=True, reply_schema=NEW_GOALS
+        )
         goals = _goals_in(reader.said)
         if goals:
             adapted = plan.adapted(goals)

@@ -8,6 +8,7 @@ from agents.events import AnswerDelta, Event, ThoughtCompleted
 from agents.model.model import Model
 from agents.prompting.prompts import conversation, goal_and_transcript, render
 from agents.reading.node_reply import UNREADABLE, NodeReader
+from agents.reading.structured.schema import NODE
 from agents.state import State
 from agents.text import CUT_SHORT
 from agents.think.reply import calls_of, is_asked_again, read_otherwise
@@ -31,7 +32,9 @@ class NodeThink:
         """Yield the text as it comes, then the node; an unreadable reply is a plain thought."""
         reader = NodeReader()
         messages = self._messages(state)
-        call = yield from self.model.read(reader, messages, purpose=Purpose.THINK, as_json=True)
+        call = yield from self.model.read(
+            reader, messages, purpose=Purpose.THINK, as_json=True, reply_schema=NODE
+        )
         node = reader.node
         if node.text == UNREADABLE and not call.is_cut:
             node = self._otherwise(call.reply, state)

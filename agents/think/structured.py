@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from agents.contracts import (
     Image,
@@ -31,6 +32,7 @@ from agents.reading.prose import Whole
 from agents.reading.structured.fields import complaints
 from agents.reading.structured.parse import Structured, parse_structured
 from agents.reading.structured.reply import StructuredReader
+from agents.reading.structured.schema import step_schema
 from agents.state import State
 from agents.text import storable
 from agents.think.reply import calls_of, read_otherwise
@@ -58,7 +60,8 @@ class StructuredThink:
 
     `rules` gives the system message, `most` is the tokens of one request, `kept` how many of the
     newest steps stay whole in it. A model that `sees` is given the last picture of the last
-    observation, one that `asks_to_see` only that of a screenshot.
+    observation, one that `asks_to_see` only that of a screenshot. Where the thought `is_tree`, its
+    form is one of several ways.
     """
 
     model: Model
@@ -68,6 +71,7 @@ class StructuredThink:
     kept: int = 2
     sees: bool = False
     asks_to_see: bool = False
+    is_tree: bool = False
 
     def __call__(self, state: State) -> Iterator[Event]:
         """Yield the thought as it comes, then what it adds up to."""
@@ -77,7 +81,9 @@ class StructuredThink:
             self.toolkit.names, lambda tool: is_at_last and self._name(tool) == COMPLETE
         )
         messages = self._messages(state, plan)
-        call = yield from self.model.read(reader, messages, purpose=Purpose.STEP, as_json=True)
+        call = yield from self.model.read(
+            reader, messages, purpose=Purpose.STEP, as_json=True, reply_schema=self._form
+        )
         reply = self._completed(reader.reply)
         problems = self._problems(reply, is_cut=call.is_cut and not reader.done)
         other: Structured | Thought | None = self._otherwise(reply, call, plan)
@@ -101,6 +107,11 @@ class StructuredThink:
             return reply
         result = {} if reply.result is None else {"result": reply.result}
         return reply.model_copy(update={"tool": COMPLETE, "parameters": result})
+
+    @property
+    def _form(self) -> dict[str, Any]:
+        schemas = {tool.name: tool.schema for tool in self.toolkit.tools}
+        return step_schema(schemas, is_tree=self.is_tree)
 
     def _otherwise(
         self, reply: Structured, call: ModelCall, plan: GoalPlan | None, *, is_second: bool = False
@@ -138,7 +149,9 @@ class StructuredThink:
         cooler = replace(self.model, temperature=_REPAIR_TEMPERATURE)
         for _ in range(REPAIRS):
             messages = self._asks_for_repair(raw, problems)
-            call = yield from cooler.read(Whole(), messages, purpose=Purpose.REPAIR, as_json=True)
+            call = yield from cooler.read(
+                Whole(), messages, purpose=Purpose.REPAIR, as_json=True, reply_schema=self._form
+            )
             raw = call.reply
             reply = self._completed(parse_structured(raw, self.toolkit.names))
             problems = self._problems(reply)

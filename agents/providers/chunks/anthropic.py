@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.errors import ProviderTruncated
+from agents.providers.base import REPLY
 from agents.providers.wire.faults import Faults
 from agents.providers.wire.replies import ENTRY, ChunkReader, Said, total
 
-REPLY = "reply_in_json"
-"""The tool whose arguments are the reply, where a schema was asked for."""
 THOUGHTS = ("thinking", "redacted_thinking")
 
 
