@@ -244,7 +244,8 @@ def _result(reply: Structured) -> str:
     """Return the result of a completion, under the names that models give it; 0 is one."""
     given = reply.parameters
     names = ("result", "answer", "summary", "final_answer", "message", "output", "text")
-    found = next((given[name] for name in names if given.get(name) not in (None, "")), "")
+    said = (given[name] for name in names if given.get(name) not in (None, "", [], {}))
+    found = next(said, "")
     text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
     return without_begin_marks(text).strip()
 

@@ -47,8 +47,9 @@ class Tool:
     while it runs, such as "Searching the web"; `may_repeat` that one may well call it many times in
     a row, for it looks, reads, reckons or moves on. `reveals` are the exceptions whose message the
     model may read: that of any other is in the log alone, for it may hold a secret. A ToolError
-    always tells its message. `reads_only` means that it changes nothing, here or elsewhere, so that
-    several calls may run at the same time.
+    always tells its message. `empty_is_answer` says that a text of nothing is a result like any
+    other, told as `""`; elsewhere it ends no run. `reads_only` means that it changes nothing, here
+    or elsewhere, so that several calls may run at the same time.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Tool:
     may_repeat: bool = False
     reveals: tuple[type[Exception], ...] = REVEALED
     reads_only: bool = False
+    empty_is_answer: bool = False
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -96,6 +98,7 @@ def tool(
     may_repeat: bool = False,
     reveals: tuple[type[Exception], ...] = REVEALED,
     reads_only: bool = False,
+    empty_is_answer: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]:
     """Make a Tool of a function: its name, its docstring and its annotated parameters.
 
@@ -135,6 +138,7 @@ def tool(
             may_repeat=may_repeat,
             reveals=reveals,
             reads_only=reads_only,
+            empty_is_answer=empty_is_answer,
         )
 
     return make

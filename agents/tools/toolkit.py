@@ -26,6 +26,8 @@ _PARTS = re.compile(r"[^\W_]+")
 _SENTENCE = 200
 _SENTENCES = re.compile(r"[\w'-]+(?: [\w'-]+)+")
 _SHOWN_NAME = 80
+EMPTY = '""'
+"""What is told of a result that is an empty text, where that is an answer."""
 
 
 class Toolkit:
@@ -155,7 +157,7 @@ class Toolkit:
         The deltas are a beginning of the observation's text, of at most `output.LIMIT` characters.
         Every failure is an Observation whose `error` is the name of its class, so that the model
         can react; only Halted is raised, within a second of the run's halt. What a terminal tool
-        said ends the run, unless it failed or said nothing.
+        said ends the run, unless it failed, or said nothing where that is no answer.
         """
         control.check()
         shown: list[str] = []
@@ -174,6 +176,8 @@ class Toolkit:
             text = "\n".join(filter(None, ["".join(shown), storable(str(error))]))
             return Observation(text=text, error=error.kind)
         text = "".join(shown)
+        if tool.empty_is_answer and not text.strip():
+            text = EMPTY
         ends = tool.ends if tool.terminal and text.strip() else None
         return Observation(text=text, ends=ends, images=tuple(images))
 

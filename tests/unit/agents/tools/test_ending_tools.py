@@ -88,6 +88,39 @@ def test_a_failure_does_not_end_the_run() -> None:
     assert state.turns[0].observations == [Observation(text="no", error="ToolFailed")]
 
 
+@tool(terminal=True)
+def count(text: str) -> int:
+    """Count the plums in a text."""
+    return text.count("plum")
+
+
+@tool(terminal=True)
+def has_plums(text: str) -> bool:
+    """Tell whether there are plums in a text."""
+    return "plum" in text
+
+
+@tool(terminal=True, empty_is_answer=True)
+def rest_of(text: str) -> str:
+    """Return what is left of a text."""
+    return text.removeprefix("pear").strip()
+
+
+@pytest.mark.parametrize(
+    ("ending", "answer"), [(count, "0"), (has_plums, "false"), (rest_of, '""')]
+)
+def test_zero_false_and_an_empty_text_are_answers_where_the_tool_says_so(
+    ending: Tool, answer: str
+) -> None:
+    state = State("Q?")
+
+    play(state, call(ending.name, "pear"), tools=(ending,))
+
+    assert state.outcome == Outcome(
+        status=Status.SUCCEEDED, reason=EndReason.ANSWERED, answer=answer
+    )
+
+
 @pytest.mark.parametrize("text", ["", " \n"])
 def test_silence_does_not_end_the_run(observe: Callable[..., Any], text: str) -> None:
     seen = observe(ask, {"text": text})

@@ -52,6 +52,33 @@ def test_a_shorthand_needs_no_repair(play: Play) -> None:
 
 
 @pytest.mark.parametrize(
+    ("result", "answer"),
+    [
+        (0, "0"),
+        (0.0, "0.0"),
+        (False, "false"),
+        ({"n": 42}, '{"n": 42}'),
+        ([1, "ä"], '[1, "ä"]'),
+        ("0", "0"),
+    ],
+)
+def test_a_result_that_is_no_text_is_an_answer_as_well(
+    play: Play, result: object, answer: str
+) -> None:
+    played = play(step("complete", result=result))
+
+    assert purposes(played) == ["step"]
+    assert (played.outcome.status, played.outcome.answer) == (Status.SUCCEEDED, answer)
+
+
+@pytest.mark.parametrize("nothing", [None, "", " ", [], {}])
+def test_a_result_of_nothing_is_none(play: Play, nothing: object) -> None:
+    played = play(step("complete", result=nothing), DONE)
+
+    assert purposes(played) == ["step", "repair"]
+
+
+@pytest.mark.parametrize(
     ("reply", "complaint"),
     [
         ('{"thought": "t"}', "Missing required field 'action'"),

@@ -74,10 +74,10 @@ def form(body: dict[str, Any]) -> dict[str, Any]:
 def asks(wire: Wire, provider_of: ProviderOf) -> Callable[..., ModelCall]:
     """Return what asks once for a reply of a form, and gives the record."""
 
-    def asks(name: RemoteName, schema: object = SCHEMA, **settings: Any) -> ModelCall:
+    def asks(name: RemoteName, schema: dict[str, Any] = SCHEMA, **settings: Any) -> ModelCall:
         model = Model(provider_of(wire.base_url, provider=name), Control(60), **settings)
-        wanted = {"as_json": True, "reply_schema": schema}
-        record = list(model.stream(ASKED, purpose=Purpose.THINK, **wanted))[-1]
+        made = model.stream(ASKED, purpose=Purpose.THINK, as_json=True, reply_schema=schema)
+        record = list(made)[-1]
         assert isinstance(record, ModelCalled)
         return record.call
 
