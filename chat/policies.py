@@ -14,7 +14,7 @@ from chat.models import Origin, Policy, PolicyVersion
 
 TOOLS = ("calculator", "convert_units", "current_time", "python_repl", "search_transcripts")
 ASK = "ask_user"
-NETWORK_TOOLS = ("web_search", "wikipedia", "http_get")
+NETWORK_TOOLS = ("web_search", "wikipedia", "arxiv", "http_get")
 """What each policy has besides where the administrator lets it reach out to the internet."""
 
 
@@ -24,7 +24,7 @@ class _Seed(NamedTuple):
     spec: PolicySpec
 
 
-ASKED_ABOUT = ("python_*", "web_*", "wikipedia_*", "http_*")
+ASKED_ABOUT = ("python_*", "web_*", "wikipedia_*", "arxiv_*", "http_*")
 """What the careful policy asks about: code, and all that reaches out."""
 
 _SEEDS = {

@@ -97,7 +97,7 @@ def test_the_seeded_policies_reach_the_network_only_where_it_is_switched_on(
 
     for policy in Policy.objects.all():
         named = set(policy.versions.latest("number").spec.tools)
-        assert ({"web_search", "wikipedia", "http_get"} <= named) is is_on
+        assert ({"web_search", "wikipedia", "arxiv", "http_get"} <= named) is is_on
 
 
 def test_the_network_that_was_switched_on_can_be_switched_off_again(
@@ -176,4 +176,4 @@ def test_the_careful_policy_asks_about_all_that_runs_code_or_reaches_out(
 
     harmless = {"calculator", "convert_units", "current_time", "search_transcripts", "ask_user"}
     assert is_asked == set(kit.names) - harmless
-    assert {"web_search", "wikipedia_search", "http_get"} <= is_asked
+    assert {"web_search", "wikipedia_search", "arxiv_search", "arxiv_read", "http_get"} <= is_asked

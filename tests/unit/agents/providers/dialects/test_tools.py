@@ -25,12 +25,9 @@ WEIGH = ToolSchema(name="weigh", description="Weigh a thing.", inputs=INPUTS)
 REST = ToolSchema(name="rest", description="Rest.", inputs={"type": "object", "properties": {}})
 ASKED = [Message(role=Role.USER, content="hello")]
 SCHEMA = {"type": "object", "properties": {"grams": {"type": "integer"}}}
-STRICT = {
-    "type": "object",
-    "properties": {"grams": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
-    "required": ["grams"],
-    "additionalProperties": False,
-}
+GRAMS = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+CLOSED = SCHEMA | {"properties": {"grams": GRAMS}, "required": ["grams"]}
+CLOSED["additionalProperties"] = False
 
 
 @pytest.fixture
@@ -80,7 +77,7 @@ REPLY = {"name": "reply_in_json", "input_schema": SCHEMA}
             {
                 "response_format": {
                     "type": "json_schema",
-                    "json_schema": {"name": "reply", "schema": STRICT, "strict": True},
+                    "json_schema": {"name": "reply", "schema": CLOSED, "strict": True},
                 }
             },
         ),
