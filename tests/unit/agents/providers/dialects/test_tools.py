@@ -26,8 +26,8 @@ REST = ToolSchema(name="rest", description="Rest.", inputs={"type": "object", "p
 ASKED = [Message(role=Role.USER, content="hello")]
 SCHEMA = {"type": "object", "properties": {"grams": {"type": "integer"}}}
 GRAMS = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
-CLOSED = SCHEMA | {"properties": {"grams": GRAMS}, "required": ["grams"]}
-CLOSED["additionalProperties"] = False
+CLOSED: dict[str, Any] = {"additionalProperties": False, "required": ["grams"]}
+CLOSED |= SCHEMA | {"properties": {"grams": GRAMS}}
 
 
 @pytest.fixture
