@@ -37,6 +37,7 @@ def conversation_rail(context: RequestContext) -> dict[str, Any]:
         "page": listed,
         "current": context.get("conversation"),
         "user": user,
+        "publishes": isinstance(user, User) and user.publishes,
         "request": context.get("request"),
         "csrf_token": context.get("csrf_token"),
     }

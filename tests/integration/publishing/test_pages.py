@@ -50,14 +50,26 @@ def test_for_a_plain_user_and_a_stranger_no_page_is_there(
         assert "/policies/" not in client.get("/").content.decode()
 
 
-@pytest.mark.parametrize("is_by_group", [True, False])
-def test_whom_a_role_allows_to_publish_may(ada: User, reflexion: Policy, is_by_group: bool) -> None:
-    if is_by_group:
-        ada.groups.add(Group.objects.get_or_create(name="admin")[0])
+@pytest.mark.parametrize("by", ["the admins", "a group", "oneself"])
+def test_whom_a_role_allows_to_publish_may(ada: User, reflexion: Policy, by: str) -> None:
+    permission = Permission.objects.get(codename="add_policyversion")
+    if by == "oneself":
+        ada.user_permissions.add(permission)
     else:
-        ada.user_permissions.add(Permission.objects.get(codename="add_policyversion"))
+        group, _ = Group.objects.get_or_create(name="admin" if by == "the admins" else "authors")
+        group.permissions.set([] if by == "the admins" else [permission])
+        ada.groups.add(group, Group.objects.create(name="guests"))
 
-    assert signed_in(ada).get("/policies/").status_code == 200
+    client = signed_in(ada)
+
+    assert client.get("/policies/").status_code == 200
+    assert "/policies/" in client.get("/").content.decode()
+
+
+def test_a_reviewer_who_may_not_publish_does_not(ada: User, reflexion: Policy) -> None:
+    ada.groups.add(Group.objects.get_or_create(name="reviewer")[0])
+
+    assert signed_in(ada).get("/policies/").status_code == 404
 
 
 def test_a_version_is_published_and_the_page_says_what_changed(
