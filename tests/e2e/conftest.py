@@ -182,9 +182,11 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show what the processes wrote beside a failure."""
     report = yield
-    stack = getattr(item, "funcargs", {}).get("stack")
-    if report.failed and isinstance(stack, Stack):
-        told = [line for line in stack.log().splitlines() if not ANSWERED.search(line)]
+    given = getattr(item, "funcargs", {})
+    stacks = {id(one): one for one in given.values() if isinstance(one, Stack)}.values()
+    if report.failed and stacks:
+        log = "\n".join(one.log() for one in stacks)
+        told = [line for line in log.splitlines() if not ANSWERED.search(line)]
         report.sections.append(("The stack's log", "\n".join(told)[-20_000:]))
     return report
 

@@ -1,6 +1,7 @@
-"""Policies whose model says what it is told, and what a page complains of."""
+"""Policies whose model says what it is told, settings of one's own, a page's complaints."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from playwright.sync_api import Page
 from agents.policies.spec import PolicySpec
 from agents.providers.choice import ModelChoice
 from chat.models import Policy
+from tests.e2e.conftest import Stack, environment
 
 
 @pytest.fixture
@@ -22,6 +24,24 @@ def scripted(transactional_db: None) -> Callable[..., None]:
         policy.publish(PolicySpec(model=choice, **fixed))
 
     return offer
+
+
+@pytest.fixture
+def stack_with(stack: Stack, tmp_path: Path) -> Iterator[Callable[..., Stack]]:
+    """Give the product with a setting of one's own: `own = stack_with(TURNSTONE_MCP="…")`."""
+    own: list[Stack] = []
+
+    def begin(**settings: str) -> Stack:
+        stack.stop_worker()
+        logs = tmp_path / "logs"
+        logs.mkdir()
+        own.append(Stack(logs, environment() | settings))
+        own[-1].start()
+        return own[-1]
+
+    yield begin
+    for other in own:
+        other.stop()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from chat.models import Run, User
 from chat.policies import publish_seeds
 from tests.e2e.asking import LIVE, ask, last_run
-from tests.e2e.conftest import Stack, environment
+from tests.e2e.conftest import Stack
 from tests.integration.runs.worker.slots.model_server import Server, serving
 
 
@@ -28,7 +28,9 @@ def servers() -> Iterator[dict[str, Server]]:
 
 
 @pytest.fixture
-def named_stack(stack: Stack, servers: dict[str, Server], tmp_path: Path) -> Iterator[Stack]:
+def named_stack(
+    stack_with: Callable[..., Stack], servers: dict[str, Server], tmp_path: Path
+) -> Stack:
     """Give the product with two named providers; east has many models, and west for a second."""
     file = tmp_path / "providers.toml"
     models = [f"llama-{size}b" for size in (1, 3, 8, 13, 30, 70, 405)]
@@ -39,13 +41,7 @@ def named_stack(stack: Stack, servers: dict[str, Server], tmp_path: Path) -> Ite
         for name, server in servers.items()
     )
     file.write_text("\n".join(entries))
-    stack.stop_worker()
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    own = Stack(logs, environment() | {"TURNSTONE_PROVIDERS": str(file)})
-    own.start()
-    yield own
-    own.stop()
+    return stack_with(TURNSTONE_PROVIDERS=str(file))
 
 
 @pytest.fixture
