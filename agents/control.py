@@ -1,16 +1,16 @@
 """Stop, deadline and patience of one run, shared by the loop, the model calls and the tools."""
 
 import math
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from agents.errors import Halted, Interrupted, OutOfTime, ProviderSlow, Stopped
+from agents.flag import Flag
 
 
 class Control:
-    """Let any thread halt a run, and let the run's own thread notice it within moments.
+    """Let any thread or signal halt a run, and let its own thread notice it within moments.
 
     `seconds` is the time of the whole run, `call_seconds` that of one reply of a model, None for no
     limit; `idle_seconds` is how long a model may send nothing. `check` is called before each step,
@@ -36,7 +36,7 @@ class Control:
         self._ahead: int | None = None
         self._is_paused = False
         self._deadline = None if seconds is None else time.monotonic() + seconds
-        self._halted = threading.Event()
+        self._halted = Flag()
         self._cause: type[Halted] = Stopped
         self._is_leaving = False
 

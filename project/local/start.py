@@ -11,7 +11,6 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -22,6 +21,7 @@ from typing import TextIO
 
 import environ
 
+from agents.flag import Flag
 from project.errors import CannotStart
 from project.local import disk, embedded, ports, programs
 from project.local.keeping import Part
@@ -70,7 +70,7 @@ class Launcher:
     """Start the parts in order, watch them, and stop them in the opposite order."""
 
     def __init__(self) -> None:
-        self._asked = threading.Event()
+        self._asked = Flag()
         self._terminal = Terminal(when_gone=self._asked.set)
         self._servers: list[Part] = []
         self._programs: list[Part] = []

@@ -1,6 +1,10 @@
 """Stop, interrupt and deadline reach a run wherever it is."""
 
+import sys
 import threading
+from contextlib import suppress
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -122,6 +126,38 @@ def test_a_stop_wakes_a_run_that_waits() -> None:
 
     assert not thread.is_alive()
     assert isinstance(caught[0], Stopped)
+
+
+def test_a_signal_may_stop_a_run_at_any_moment_of_its_waiting() -> None:
+    """What a handler interrupts is its own thread, in the middle of whatever that does."""
+    moments = 0
+    while _stop_while_it_waits(moments):
+        moments += 1
+
+    assert moments > 10
+
+
+def _stop_while_it_waits(moment: int) -> bool:
+    """Stop a run as a handler would at this instruction of its waiting; tell if there was one."""
+    control = Control()
+    passed = 0
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal passed
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            if passed == moment:
+                control.stop()
+            passed += 1
+        return trace
+
+    sys.settrace(trace)
+    try:
+        with suppress(Stopped):
+            control.wait(0)
+    finally:
+        sys.settrace(None)
+    return passed > moment
 
 
 def test_only_news_of_waiting_is_passed_on() -> None:
