@@ -17,9 +17,11 @@ class Flag:
         self._wakes: SimpleQueue[None] = SimpleQueue()
 
     def is_set(self) -> bool:
+        """Tell whether it is set."""
         return self._is_set
 
     def set(self) -> None:
+        """Set it, and wake all that wait."""
         self._is_set = True
         self._wakes.put(None)
 

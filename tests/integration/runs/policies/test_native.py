@@ -39,14 +39,20 @@ class _Answer(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/api/show":
+            self.send_error(404)  # this server says nothing of its model
+            return
         self.server.asked.append(asked)
-        said = SAYS[self.server.dialect](is_first=len(self.server.asked) == 1)
+        code, said = self.say(asked)
         body = json.dumps(said).encode()
-        self.send_response(200)
+        self.send_response(code)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def say(self, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        return 200, SAYS[self.server.dialect](is_first=len(self.server.asked) == 1)
 
     def log_message(self, *_: object) -> None:
         """Keep the test's output clean."""
@@ -191,16 +197,10 @@ def test_a_server_that_takes_no_tools_is_told_of_them_in_text(asked: Callable[..
     )
 
     class Refusing(_Answer):
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self.server.asked.append(asked)
-            message = {"message": {"content": "" if "tools" in asked else next(replies)}}
-            said = REFUSAL if "tools" in asked else {**message, "done": True}
-            body = json.dumps(said).encode()
-            self.send_response(400 if "tools" in asked else 200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+        def say(self, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+            if "tools" in asked:
+                return 400, REFUSAL
+            return 200, {"message": {"content": next(replies)}, "done": True}
 
     with serving("ollama") as server:
         server.RequestHandlerClass = Refusing
