@@ -65,7 +65,7 @@ def test_a_person_chooses_a_model_and_the_run_names_it(page: Page, ada: User) ->
     ask(page, "What is 2 + 2?")
 
     made_by = last_run(page).locator(".run__made-by")
-    expect(made_by).to_have_text("Explicit ReAct v1 · llama-70b by west")
+    expect(made_by).to_have_text("Native calls v1 · llama-70b by west")
     run = Run.objects.get()
     assert (run.chosen_provider, run.provider, run.model) == ("west", "west", "llama-70b")
 
@@ -124,7 +124,7 @@ def test_a_run_that_its_second_answered_says_so(
     ask(page, "What is 2 + 2?")
 
     expect(last_run(page).locator(".run__made-by")).to_have_text(
-        "Explicit ReAct v1 · west-small by west, for east did not answer"
+        "Native calls v1 · west-small by west, for east did not answer"
     )
     page.goto(Run.objects.get().get_absolute_url())
     expect(page.locator(".facts")).to_contain_text("by west, for east did not answer")
